@@ -1,0 +1,39 @@
+# Everything is set up inside this checkout (.venv); nothing is installed elsewhere.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check bench docs lock clean
+
+help:  ## what each command does
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort
+
+setup: $(STAMP)  ## make .venv with the locked versions (uv where present, else venv and pip)
+
+$(STAMP): requirements/dev.txt pyproject.toml scripts/setup.sh
+	@sh scripts/setup.sh "$(PYTHON)"
+	@touch $(STAMP)
+
+demo: $(STAMP)  ## the whole way of a lesson, on bundled sample sessions, in a throwaway home
+	@$(BIN)/python scripts/demo.py
+
+test: $(STAMP)  ## the whole suite
+	@$(BIN)/python -m pytest -n auto
+
+check: $(STAMP)  ## lint, types, import contracts, docs
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/python -m pytest -n 0 tests/test_docs.py tests/test_house.py
+
+bench: $(STAMP)  ## side-by-side timings against the peers; prints ratios
+	@$(BIN)/python -m benchmarks
+
+lock:  ## write requirements/dev.txt anew from pyproject.toml (needs uv)
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet \
+	  --group dev --extra zst pyproject.toml -o requirements/dev.txt
+
+clean:  ## remove everything that was set up here
+	rm -rf .venv .demo .bench .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,20 @@
+#!/bin/sh
+# Makes .venv with exactly the versions in requirements/dev.txt, and lessonbook itself in it.
+# Uses uv where it is present, else the standard venv and pip. Installs nothing outside this checkout.
+set -eu
+python=$1
+cd "$(dirname "$0")/.."
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
+  echo "lessonbook needs Python 3.11 or newer; set PYTHON=/path/to/python3" >&2
+  exit 1
+}
+echo "setting up .venv (locked versions) ..."
+if command -v uv >/dev/null 2>&1; then
+  uv venv --quiet --clear --python "$("$python" -c 'import sys; print(sys.executable)')" .venv
+  uv pip install --quiet --python .venv/bin/python --require-hashes -r requirements/dev.txt
+  uv pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation -e .
+else
+  "$python" -m venv --clear .venv
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+fi

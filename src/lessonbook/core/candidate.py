@@ -1,0 +1,77 @@
+"""A candidate: one proposed change to a book, waiting on its own pending branch; and what a proposer offers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}\Z", re.ASCII)
+
+
+class BookKind(StrEnum):
+    """Which book a proposal belongs to: what holds everywhere, or what only makes sense in one project."""
+
+    GLOBAL = "global"
+    PROJECT = "project"
+
+
+def is_candidate_id(text: object) -> bool:
+    """Whether ``text`` is an id of the form ``YYYYMMDD-HHMMSS-xxxxxx`` (six lower-case hex digits).
+
+    Nothing else is ever passed to git.
+    """
+    return isinstance(text, str) and _ID.match(text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One row of the queue. ``at`` is when it was proposed (epoch seconds); ``stale`` why it cannot be accepted."""
+
+    id: str
+    at: int
+    subject: str
+    files: tuple[str, ...]
+    commit: str
+    stale: str | None = None
+    includes: tuple[str, ...] = ()
+    trailers: tuple[tuple[str, str], ...] = ()
+    """The commit message's trailers in order: the evidence a person can check."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a proposal rests on, in a form a person can check by opening the sessions."""
+
+    kind: str
+    """A finding or proposal kind, such as ``failed-then-worked`` or ``refused``."""
+    agents: tuple[str, ...]
+    sessions: tuple[str, ...]
+    """``<session id> turn <n> (<path>)`` of each session it was seen in, first seen first."""
+    count: int
+    """How many times it happened, in all sessions."""
+    first: float | None
+    last: float | None
+    examples: Mapping[str, str] = field(default_factory=dict)
+    """Short, redacted, one line each: ``failed``, ``error``, ``worked``, ``said``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What a proposer offers: a rule for ``AGENTS.md``, or a skill; to which book; and why."""
+
+    title: str
+    """The commit's subject after its prefix: one line, under 72 characters."""
+    book: BookKind
+    evidence: Evidence
+    key: str
+    """A stable fingerprint of what it is about: equal keys are the same lesson, whatever the wording."""
+    rule: str | None = None
+    """The paragraph for ``AGENTS.md``; ``None`` where ``skill_name`` and ``skill_text`` are given."""
+    skill_name: str | None = None
+    skill_text: str | None = None
+    cwd: str | None = None
+    """A folder of the project it belongs to, where ``book`` is ``PROJECT``."""
+    repo: str | None = None
+    """The remote address of that project's repository, where the sessions record it."""

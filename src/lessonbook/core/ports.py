@@ -1,0 +1,78 @@
+"""The Protocols that what comes in many kinds must meet: memories, transcript readers, proposers.
+
+Adding a kind is one module that meets its Protocol, one line in its folder's registry, and one test that inherits the
+contract suite in ``lessonbook.testing``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol, runtime_checkable
+
+from lessonbook.core.candidate import Proposal
+from lessonbook.core.lesson import Lesson, Recalled, Receipt
+from lessonbook.core.session import ReadReport, Session
+
+
+@runtime_checkable
+class Memory(Protocol):
+    """One open store of lessons, for one project and the bank every project shares where it has one.
+
+    Every method may raise ``StoreError`` (the store cannot be read or written) or ``BusyError`` (it stayed locked).
+    """
+
+    name: str
+    """The backend's name in the configuration: ``local``, ``mnemopi``, ``hindsight``, ``off``."""
+    scopes: frozenset[str]
+    """The scopes it keeps apart: ``{"project"}``, or ``{"project", "global"}`` where every project recalls one bank."""
+
+    def store(self, lesson: Lesson) -> Receipt:
+        """Keep one lesson, durably before it returns; the same lesson again is ``DUPLICATE``, never a second copy."""
+        ...
+
+    def recall(self, query: str, limit: int = 5) -> Sequence[Recalled]:
+        """Return the lessons that fit ``query`` best, best first; never raises for any text; blank finds nothing."""
+        ...
+
+    def recent(self, limit: int = 20) -> Sequence[Recalled]:
+        """Return the newest lessons, newest first."""
+        ...
+
+    def count(self) -> int:
+        """Return how many lessons this project can recall."""
+        ...
+
+    def close(self) -> None:
+        """Release files and locks; safe to call twice."""
+        ...
+
+
+@runtime_checkable
+class TranscriptReader(Protocol):
+    """Reads the sessions one agent wrote. Read-only, in constant memory, and past any damage."""
+
+    agent: str
+    """The agent's name: ``claude``, ``codex``, …"""
+
+    def matches(self, path: str, head: bytes) -> bool:
+        """Whether the file looks like this agent's; ``head`` is its first 64 KiB."""
+        ...
+
+    def roots(self, home: str, env: dict[str, str]) -> Sequence[str]:
+        """Return the folders this agent writes its sessions to on this machine, whether or not they exist."""
+        ...
+
+    def read(self, path: str) -> Iterator[Session | ReadReport]:
+        """Yield each session of the file, then one report. Never raises for what is in the file."""
+        ...
+
+
+@runtime_checkable
+class Proposer(Protocol):
+    """One way to find lessons in sessions."""
+
+    name: str
+
+    def propose(self, sessions: Iterable[Session]) -> Sequence[Proposal]:
+        """Return what the sessions teach, most worthwhile first. Pure: writes nothing, decides nothing."""
+        ...

@@ -1,0 +1,1 @@
+"""Floor 3: SKILL.md procedures: managed ones, and discovery of all."""

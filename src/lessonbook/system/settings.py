@@ -1,0 +1,136 @@
+"""The one room that reads the environment and ``config.toml``.
+
+Places follow the XDG base directory specification on every system, as the seed has it; ``LESSONBOOK_CONFIG`` names
+another config file. Settings default to the seed's defaults: learning on, the ``learn`` tool off, no memory backend.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lessonbook.core.errors import SetupError
+
+BACKENDS = ("off", "local", "mnemopi", "hindsight")
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where things live on this machine. ``config`` holds the books; ``state`` cursors and logs."""
+
+    home: Path
+    config_file: Path
+    config: Path
+    data: Path
+    state: Path
+
+    @property
+    def learned(self) -> Path:
+        """The global book."""
+        return self.config / "learned"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What ``config.toml`` says, with the defaults filled in."""
+
+    agent_dir: Path
+    learning: bool = True
+    autolearn_enabled: bool = False
+    autolearn_review: bool = False
+    memory_backend: str = "off"
+    hindsight_url: str | None = None
+
+
+def environment() -> dict[str, str]:
+    """Return a copy of this process's environment, for the few who must pass one on."""
+    return dict(os.environ)
+
+
+def places(env: Mapping[str, str] | None = None) -> Places:
+    """Return where things live, from ``env`` (this process's environment by default)."""
+    env = os.environ if env is None else env
+    home = Path(env.get("HOME") or Path("~").expanduser())
+    config = _base(env, "XDG_CONFIG_HOME", home / ".config")
+    named = env.get("LESSONBOOK_CONFIG")
+    return Places(
+        home=home,
+        config_file=_expand(named, home) if named else config / "config.toml",
+        config=config,
+        data=_base(env, "XDG_DATA_HOME", home / ".local" / "share"),
+        state=_base(env, "XDG_STATE_HOME", home / ".local" / "state"),
+    )
+
+
+def load(where: Places) -> Settings:
+    """Return the settings of ``where.config_file``; the defaults where there is no such file.
+
+    Raises ``SetupError`` where it cannot be read, is not TOML, or holds a value of the wrong type.
+    """
+    return parse(read_toml(where.config_file), where)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return the parsed file, ``{}`` where it is missing. A byte order mark is accepted. Raises ``SetupError``."""
+    try:
+        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise SetupError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except ValueError as error:
+        raise SetupError(f"{path} is not valid TOML: {error}.") from error
+
+
+def parse(table: Mapping[str, Any], where: Places) -> Settings:
+    """Return the settings a parsed config holds. Unknown keys are left alone; raises ``SetupError`` for wrong types."""
+    autolearn, memory, hindsight = (_table(table, name) for name in ("autolearn", "memory", "hindsight"))
+    backend = _text(memory, "memory.backend", "off")
+    if backend not in BACKENDS:
+        raise SetupError(f"memory.backend is {backend!r}; it must be one of {', '.join(BACKENDS)}.")
+    agent_dir = _text(table, "agent_dir", "")
+    return Settings(
+        agent_dir=_expand(agent_dir, where.home) if agent_dir else where.data / "agent",
+        learning=_flag(table, "learning", True),
+        autolearn_enabled=_flag(autolearn, "autolearn.enabled", False),
+        autolearn_review=_flag(autolearn, "autolearn.review", False),
+        memory_backend=backend,
+        hindsight_url=_text(hindsight, "hindsight.url", "") or None,
+    )
+
+
+def _base(env: Mapping[str, str], name: str, default: Path) -> Path:
+    # The XDG specification: a relative path in one of these variables is invalid and must be ignored.
+    value = env.get(name, "")
+    return (Path(value) if value.startswith("/") else default) / "lessonbook"
+
+
+def _expand(text: str, home: Path) -> Path:
+    if text == "~" or text.startswith("~/"):
+        return home / text[2:]
+    return Path(text)
+
+
+def _table(table: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = table.get(name, {})
+    if not isinstance(value, dict):
+        raise SetupError(f"{name} must be a table in the configuration.")
+    return value
+
+
+def _flag(table: Mapping[str, Any], name: str, default: bool) -> bool:
+    value = table.get(name.rpartition(".")[2], default)
+    if not isinstance(value, bool):
+        raise SetupError(f"{name} must be true or false in the configuration, not {value!r}.")
+    return value
+
+
+def _text(table: Mapping[str, Any], name: str, default: str) -> str:
+    value = table.get(name.rpartition(".")[2], default)
+    if not isinstance(value, str):
+        raise SetupError(f"{name} must be text in the configuration, not {value!r}.")
+    return value

@@ -1,0 +1,1 @@
+"""Floor 3: one module per agent whose sessions we read."""
