@@ -94,6 +94,92 @@ def locked(path: Path, *, wait: float) -> Iterator[None]:
         os.close(handle)
 
 
+@contextmanager
+def claimed(path: Path, token: bytes, *, wait: float) -> Iterator[None]:
+    """Make the file ``path`` exclusively, as other programs' lock files are made, and remove it at the end.
+
+    It appears whole, holding ``token``, and stays locked by ``flock`` while we live, so that ``release_dead`` can tell
+    a claim of ours whose process died from everybody else's. Raises ``BusyError`` after ``wait`` seconds.
+    """
+    try:
+        handle, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".tmp", dir=path.parent)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be made: {_why(error)}.") from error
+    temporary = Path(name)
+    try:
+        os.write(handle, token)
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _link(temporary, path, wait)
+        try:
+            temporary.unlink()
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+    finally:
+        temporary.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def release_dead(path: Path, token: bytes) -> bool:
+    """Remove ``path`` where it is a claim of ours (``token``) whose process died; say whether it was removed."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        if os.read(handle, len(token) + 1) != token:
+            return False
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.unlink(missing_ok=True)
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return True
+
+
+def _link(temporary: Path, path: Path, wait: float) -> None:
+    deadline = time.monotonic() + wait
+    while True:
+        try:
+            path.hardlink_to(temporary)
+        except FileExistsError:
+            if time.monotonic() >= deadline:
+                raise BusyError(f"Another program holds {path}; try again when it has finished.") from None
+            time.sleep(0.02)
+        except OSError as error:
+            raise StoreError(f"{path} cannot be made: {_why(error)}.") from error
+        else:
+            return
+
+
+def move(source: Path, target: Path) -> None:
+    """Put ``source`` in the place of ``target`` in one step, durably. Raises ``StoreError``."""
+    try:
+        source.replace(target)
+    except OSError as error:
+        raise StoreError(f"{target} cannot be replaced: {_why(error)}.") from error
+    sync_folder(target.parent)
+
+
+def remove(path: Path, *, up_to: Path | None = None) -> None:
+    """Remove a file (a link itself, never its target) and then its parent folders that became empty, below ``up_to``.
+
+    A file that is not there is fine. Raises ``StoreError`` when it cannot be removed.
+    """
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be removed: {_why(error)}.") from error
+    parent = path.parent
+    while up_to is not None and parent != up_to and up_to in parent.parents:
+        try:
+            parent.rmdir()
+        except OSError:  # it holds something else
+            return
+        parent = parent.parent
+
+
 def _acquire(handle: int, path: Path, wait: float) -> None:
     deadline = time.monotonic() + wait
     pause = 0.001

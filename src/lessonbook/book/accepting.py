@@ -1,0 +1,176 @@
+"""Accepts one candidate and restacks the others: everything is worked out in memory, then moved in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lessonbook.book import working
+from lessonbook.book.candidates import Waiting, read_waiting
+from lessonbook.book.content import AGENTS, refusal, shown
+from lessonbook.book.inclusion import folded_in, includes
+from lessonbook.book.picking import Pick, Target, needed
+from lessonbook.book.repository import PENDING_REFS, Book, PendingRef, pending_refs
+from lessonbook.book.sentences import CHANGED, LEARNED_MAX, SECRET, STALE, TOO_LONG, UNCOMMITTED
+from lessonbook.core.errors import BusyError, InputError, StoreError
+from lessonbook.system.gitbatch import (
+    Change,
+    NewCommit,
+    RefMove,
+    move_refs,
+    read_objects,
+    read_tree,
+    write_commits,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Moves:
+    """What restacking comes to: the candidates to write anew with their picks, and those that no longer apply."""
+
+    moved: tuple[tuple[Waiting, Pick], ...]
+    stale: tuple[str, ...]
+
+
+def find(refs: Iterable[PendingRef], id: str) -> PendingRef:
+    """Return the pending branch of ``id``. Raises ``InputError`` where nothing waits under it."""
+    for ref in refs:
+        if ref.id == id:
+            return ref
+    raise InputError(f"nothing is pending as {id}")
+
+
+def accept(book: Book, id: str, now: int) -> dict[str, Any]:
+    """Accept the candidate; see ``queue.accept``. Call it with the book's lock held and nothing left unfinished."""
+    refs, _ = pending_refs(book)
+    find(refs, id)
+    waiting = read_waiting(book, refs)
+    w = next(w for w in waiting if w.id == id)
+    head = _head_of(book)
+    why = w.problem or (w.held and f"{id} cannot be accepted: {w.held}") or refusal(w.changes)
+    if why:
+        raise InputError(why)
+    target = _target(book, head, waiting, w.changes)
+    with working.index_held(book):
+        dirty = working.uncommitted(book, (change.path for change in w.changes), target.tree)
+        if dirty:
+            raise InputError(UNCOMMITTED.format(folder=book.folder, names=", ".join(dirty)))
+        # A commit that HEAD reaches is held, whatever was made of its lines since.
+        pick = Pick() if w.base == w.commit else target.pick(w.changes)
+        if pick is None:
+            raise InputError(STALE)
+        before = _length(target)
+        _check_secrets(w, target)
+        target.advance(pick)
+        length = _length(target)
+        if length > max(LEARNED_MAX, before):
+            error = TOO_LONG.format(length=length, limit=LEARNED_MAX, id=id)
+            return {"ok": False, "id": id, "error": error, "length": length}
+        return _commit(book, head, w, pick, target, waiting, now)
+
+
+def restack(book: Book, now: int) -> tuple[list[str], list[str]]:
+    """Move every candidate of an older HEAD onto HEAD; see ``queue.restack``."""
+    if book.head is None:
+        return [], []
+    head = _head_of(book)
+    waiting = read_waiting(book, pending_refs(book)[0])
+    moves = _moves(waiting, _target(book, head, waiting, ()), on=head)
+    made = write_commits(book.folder, [_moved_commit(w, pick, head) for w, pick in moves.moved], now)
+    steps = [RefMove(w.ref, w.commit, new) for (w, _), new in zip(moves.moved, made, strict=True)]
+    if steps and not move_refs(book.folder, steps, "lessonbook: restack"):
+        raise BusyError(CHANGED)
+    return [w.id for w, _ in moves.moved], list(moves.stale)
+
+
+def _head_of(book: Book) -> str:
+    if book.head is None:
+        raise InputError(f"{book.folder} has no commit yet, so there is nothing to accept onto; commit something first")
+    if book.head_ref.startswith(PENDING_REFS):
+        raise InputError(f"{book.folder} is on the pending branch {book.head_ref}; switch it back to its own branch")
+    return book.head
+
+
+def _target(book: Book, head: str, waiting: Sequence[Waiting], accepted: Sequence[Change]) -> Target:
+    """HEAD's tree with the blobs that accepting and restacking may have to look into."""
+    tree = read_tree(book.folder, head)
+    wanted = [entry.oid for change in accepted for entry in (change.old, change.new) if entry]
+    if AGENTS in tree:
+        wanted.append(tree[AGENTS].oid)
+    touched = [change.path for change in accepted]
+    for w in waiting:
+        wanted += needed(w.changes, tree, touched)
+    return Target(tree, {oid: found.data for oid, found in read_objects(book.folder, wanted).items()})
+
+
+def _moves(waiting: Sequence[Waiting], target: Target, on: str | None) -> _Moves:
+    """What becomes of each candidate on ``target``; ``on`` is the commit whose tree that is, where it exists yet."""
+    moved, stale = [], []
+    for w in waiting:
+        if w.problem or refusal(w.changes):
+            stale.append(w.id)
+        elif not w.held and w.base != w.commit and not (w.direct and w.base == on):
+            pick = target.pick(w.changes)
+            if pick is None:
+                stale.append(w.id)
+            elif pick.writes:
+                moved.append((w, pick))
+    return _Moves(tuple(moved), tuple(stale))
+
+
+def _moved_commit(w: Waiting, pick: Pick, parent: str | int) -> NewCommit:
+    """The candidate's own commit, author, date and message, on another parent."""
+    return NewCommit(parent, w.proposal.author, w.proposal.raw, pick.writes, w.proposal.encoding)
+
+
+def _commit(
+    book: Book, head: str, w: Waiting, pick: Pick, target: Target, waiting: Sequence[Waiting], now: int
+) -> dict[str, Any]:
+    gone = {w.id, *includes(book, waiting)[0].get(w.id, ()), *folded_in(w)}
+    dropped = [other for other in waiting if other.id in gone and (other.id == w.id or not other.held)]
+    others = [other for other in waiting if other not in dropped]
+    moves = _moves(others, target, on=None if pick.writes else head)
+    commits = [_moved_commit(w, pick, head)] if pick.writes else []
+    commits += [_moved_commit(other, p, 0 if pick.writes else head) for other, p in moves.moved]
+    made = write_commits(book.folder, commits, now)
+    new = made.pop(0) if pick.writes else None
+    steps = [RefMove(book.head_ref, head, new)] if new else []
+    steps += [RefMove(other.ref, other.commit, None) for other in dropped]
+    steps += [RefMove(other.ref, other.commit, to) for (other, _), to in zip(moves.moved, made, strict=True)]
+    _swap(book, steps, pick, target, w.id, new)
+    moved = [other.id for other, _ in moves.moved]
+    return {"ok": True, "id": w.id, "commit": new[:7] if new else None, "moved": moved, "stale": list(moves.stale)}
+
+
+def _swap(book: Book, steps: Sequence[RefMove], pick: Pick, target: Target, id: str, new: str | None) -> None:
+    """Move the branches, and the working files and index after them."""
+    if pick.entries:
+        working.lay_ready(book, pick.entries)
+    if not move_refs(book.folder, steps, f"lessonbook: accept {id}"):
+        working.discard(book)
+        raise BusyError(CHANGED)
+    if pick.entries:
+        try:
+            working.carry_out(book, pick.entries, target.blobs)
+        except StoreError as error:
+            raise StoreError(
+                f"it is accepted as {(new or '')[:7]}, but the working files could not be brought along ({error}); "
+                "the next accept, reject or list will do that"
+            ) from error
+
+
+def _length(target: Target) -> int:
+    return len(target.text(AGENTS).decode("utf-8", "replace"))
+
+
+def _check_secrets(w: Waiting, target: Target) -> None:
+    """Refuse a candidate whose new lines hold a secret: a hand-edited branch never went through the proposer."""
+    from lessonbook.core.redact import redact
+
+    for change in w.changes:
+        old, new = (target.blobs.get(entry.oid, b"") if entry else b"" for entry in (change.old, change.new))
+        known = set(old.splitlines())
+        added = b"\n".join(line for line in new.splitlines() if line not in known).decode("utf-8", "replace")
+        if redact(added).count:
+            raise InputError(SECRET.format(name=shown(change.path)))

@@ -1,0 +1,136 @@
+"""Reads what waits: each pending branch as one change against the newest commit of its line that HEAD reaches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lessonbook.book.repository import Book, PendingRef
+from lessonbook.system import git
+from lessonbook.system.gitbatch import AUTHOR, Change, Found, compare, read_objects
+
+LESSON = "Lesson from a replay"
+COMPACTION = "Compact learned AGENTS.md"
+"""How the subjects of a proposer's commits start; the originals tell its paragraphs from a person's by them."""
+
+_DATE = re.compile(rb"> (\d{1,12}) ")
+_TRAILER = re.compile(r"([A-Za-z][A-Za-z0-9-]*): *(.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A commit's author line and message, to the byte, and what they say."""
+
+    author: bytes
+    encoding: bytes | None
+    raw: bytes
+
+    @property
+    def text(self) -> str:
+        """The message; what does not decode is replaced."""
+        try:
+            return self.raw.decode((self.encoding or b"utf-8").decode("ascii"), "replace")
+        except (LookupError, UnicodeDecodeError):
+            return self.raw.decode("utf-8", "replace")
+
+    @property
+    def subject(self) -> str:
+        """The first paragraph in one line."""
+        return " ".join(self.text.lstrip("\n").partition("\n\n")[0].split())
+
+    @property
+    def at(self) -> int:
+        """When it was authored, in epoch seconds; 0 where the line does not say."""
+        match = _DATE.search(self.author)
+        return int(match[1]) if match else 0
+
+    @property
+    def trailers(self) -> tuple[tuple[str, str], ...]:
+        """The ``Key: value`` lines of the last paragraph, in order."""
+        body, _, last = self.text.strip().rpartition("\n\n")
+        found = (_TRAILER.fullmatch(line) for line in last.split("\n")) if body else ()
+        return tuple((match[1], match[2].strip()) for match in found if match)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """One candidate with all that picking it needs."""
+
+    id: str
+    ref: str
+    commit: str
+    base: str | None
+    """The newest commit of its line that HEAD reaches; the candidate's own commit where HEAD holds it already."""
+    direct: bool
+    """Whether it is one commit straight on ``base``."""
+    proposal: Message
+    changes: tuple[Change, ...]
+    held: str | None
+    """Why its branch may be neither moved nor removed (it is checked out somewhere); else ``None``."""
+    problem: str | None
+    """Why it can never be picked, such as that it is a merge; else ``None``."""
+
+
+def read_waiting(book: Book, refs: Sequence[PendingRef]) -> list[Waiting]:
+    """Return the candidates of these branches, in the given order, in four processes whatever their number."""
+    if not refs:
+        return []
+    parents = _parents(book, [ref.commit for ref in refs])
+    lines = {ref.commit: _line(ref.commit, parents) for ref in refs}
+    commits = read_objects(book.folder, (commit for line, *_ in lines.values() for commit in line))
+    known = [ref.commit for ref in refs if ref.commit in commits]
+    changed = compare(book.folder, ((commit, lines[commit][1]) for commit in known))
+    return [_waiting(book, ref, lines[ref.commit], commits, changed.get(ref.commit, ())) for ref in refs]
+
+
+def message_of(data: bytes) -> Message:
+    """Return the author line, encoding and message of a raw commit object."""
+    head, _, message = data.partition(b"\n\n")
+    fields: dict[bytes, bytes] = {}
+    for line in head.split(b"\n"):
+        key, _, value = line.partition(b" ")
+        fields.setdefault(key, value)
+    return Message(fields.get(b"author", b""), fields.get(b"encoding"), message)
+
+
+_Line = tuple[tuple[str, ...], str | None, str | None]
+
+
+def _parents(book: Book, tips: Iterable[str]) -> dict[str, list[str]]:
+    """The parents of every commit that a tip reaches and HEAD does not."""
+    asked = [*dict.fromkeys(tips), *([f"^{book.head}"] if book.head else [])]
+    data = "".join(f"{name}\n" for name in asked).encode()
+    out = git.run(book.folder, "rev-list", "--parents", "--ignore-missing", "--stdin", data=data)
+    return {line[0]: line[1:] for line in (row.split() for row in out.decode().splitlines())}
+
+
+def _line(tip: str, parents: Mapping[str, list[str]]) -> _Line:
+    """The commits from ``tip`` down to what HEAD reaches, that base, and what is wrong with them."""
+    line, at = [], tip
+    while at in parents:
+        line.append(at)
+        above = parents[at]
+        if len(above) > 1:
+            return tuple(line), above[0], "it is a merge of several commits, which has no single change to pick"
+        if not above:
+            why = "it has no parent commit" if len(line) == 1 else "it shares no history with HEAD"
+            return tuple(line), None, f"{why}, so there is nothing to pick it from"
+        at = above[0]
+    return tuple(line) or (tip,), at, None
+
+
+def _waiting(
+    book: Book, ref: PendingRef, told: _Line, commits: Mapping[str, Found], changes: tuple[Change, ...]
+) -> Waiting:
+    line, base, problem = told
+    messages = [message_of(commits[commit].data) for commit in line if commit in commits]
+    proposal = next((m for m in messages if m.subject.startswith((LESSON, COMPACTION))), None)
+    proposal = proposal or (messages[0] if messages else Message(b"", None, b"(its commit is missing)"))
+    if not messages:
+        problem = "its commit is missing from the repository"
+    elif book.head is None:
+        problem = "HEAD has no commit yet, so there is nothing to pick it onto"
+    elif not AUTHOR.match(proposal.author):
+        problem = problem or "its author line is damaged"
+    return Waiting(ref.id, ref.ref, ref.commit, base, len(line) == 1, proposal, changes, ref.held, problem)

@@ -1,0 +1,87 @@
+"""The text form of the queue: what a terminal shows for ``/learned …`` (contract §2.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from lessonbook.book import queue, switch
+from lessonbook.book.sentences import EDITOR
+from lessonbook.core.candidate import Candidate, is_candidate_id
+from lessonbook.core.errors import LessonbookError
+
+_HELP = "{cmd!r} is not a command: say /learned, /learned compact [ID], /learned on|off|status, or " + (
+    "/learned diff|accept|reject ID"
+)
+
+
+def answer(folder: Path, arg: str, config_file: Path, now: int) -> str:
+    """Return the text a terminal shows for ``arg``; every trouble is a sentence in it, nothing is raised.
+
+    What others wrote is made safe to print: control and hidden characters are shown, never sent to the terminal.
+    """
+    from lessonbook.core.clean import printable
+
+    cmd, _, id = (arg.strip() or "list").partition(" ")
+    try:
+        return printable(_answer(folder, cmd, id.strip(), config_file, now))
+    except LessonbookError as error:
+        return printable(str(error))
+    except OSError as error:
+        return printable(f"{folder} cannot be worked on: {error.strerror or error}")
+
+
+def compact(folder: Path, id: str | None) -> dict[str, Any]:
+    """Say what a compaction needs: ``{ok: False, error}``; a bad or unknown ``id`` is named first."""
+    if id and not is_candidate_id(id):
+        return {"ok": False, "error": f"{id!r} is not the id of a candidate; the list shows the ids"}
+    if id:
+        told = queue.diff(folder, id)
+        if not told["ok"]:
+            return {"ok": False, "error": told["error"]}
+    return {"ok": False, "error": EDITOR}
+
+
+def _answer(folder: Path, cmd: str, id: str, config_file: Path, now: int) -> str:
+    if cmd in ("on", "off"):
+        switch.set_enabled(config_file, cmd == "on")
+    if cmd in ("on", "off", "status"):
+        return f"learning is {'on' if switch.enabled(folder.parent, config_file) else 'off'}"
+    if cmd == "list":
+        return "\n".join(map(_line, queue.candidates(folder))) or "nothing is pending"
+    if cmd == "compact":
+        return str(compact(folder, id or None)["error"])
+    acts: dict[str, Callable[[], dict[str, Any]]] = {
+        "diff": lambda: queue.diff(folder, id),
+        "accept": lambda: queue.accept(folder, id, now),
+        "reject": lambda: queue.reject(folder, id),
+    }
+    if cmd not in acts:
+        return _HELP.format(cmd=cmd)
+    told = acts[cmd]()
+    if not told["ok"]:
+        return str(told["error"])
+    return (told["diff"] or "(no change)") if cmd == "diff" else _done(cmd, told)
+
+
+def _line(c: Candidate) -> str:
+    parts = [f"{c.id}  {', '.join(c.files)}  {c.subject}"]
+    if c.stale:
+        parts.append(f"(stale: {c.stale})")
+    if c.includes:
+        parts.append(f"(includes {', '.join(c.includes)}; accepting it drops them)")
+    return " ".join(parts).replace("\n", "\\n")
+
+
+def _done(cmd: str, told: dict[str, Any]) -> str:
+    text = f"{cmd}ed {told['id']}"
+    if told.get("commit"):
+        text += f" as {told['commit']}"
+    elif cmd == "accept":
+        text += "; HEAD already held it"
+    if told.get("moved"):
+        text += f"; moved {', '.join(told['moved'])} onto it"
+    if told.get("stale"):
+        text += f"; {', '.join(told['stale'])} no longer apply: reject them"
+    return text

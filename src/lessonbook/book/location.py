@@ -1,0 +1,14 @@
+"""Where the books lie: one for everything, and one per project (contract §2.1)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lessonbook.book.sentences import LEARNED
+from lessonbook.core.project import Project
+from lessonbook.system.settings import Places
+
+
+def book_folder(places: Places, project: Project | None = None) -> Path:
+    """Return the folder of the global book, or of the project's; nothing is made."""
+    return places.learned if project is None else places.config / "projects" / project.slug / LEARNED

@@ -1,0 +1,109 @@
+"""Opens a book's repository: the folder's own, never one around it, and only where it can be worked on safely."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from lessonbook.core.candidate import is_candidate_id
+from lessonbook.core.errors import StoreError
+from lessonbook.system import git
+
+PENDING_REFS = "refs/heads/pending/"
+REJECTED_REFS = "refs/lessonbook/rejected/"
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """A book's repository as one moment shows it. ``head`` is ``None`` before the first commit."""
+
+    folder: Path
+    git_dir: Path
+    index: Path
+    head: str | None
+    head_ref: str
+    """The branch HEAD is on, as a full ref; ``HEAD`` itself where it is on none."""
+
+
+@dataclass(frozen=True, slots=True)
+class PendingRef:
+    """One pending branch: the candidate's id, the commit, and why nothing may move or remove it, if so."""
+
+    id: str
+    commit: str
+    held: str | None
+
+    @property
+    def ref(self) -> str:
+        """The branch's full name."""
+        return PENDING_REFS + self.id
+
+
+def exists(folder: Path) -> bool:
+    """Whether the folder itself holds a repository, with or without working files."""
+    return (folder / ".git").exists() or ((folder / "HEAD").is_file() and (folder / "objects").is_dir())
+
+
+def open_book(folder: Path) -> Book | None:
+    """Return the folder's book, or ``None`` where it has no repository of its own.
+
+    A repository around the folder is never looked at. Raises ``StoreError`` for one that git refuses (another owner,
+    damage) or that has no working files of its own, and ``SetupError`` where there is no git.
+    """
+    folder = folder.absolute()
+    if not exists(folder):
+        return None
+    asked = ("--is-inside-work-tree", "--show-prefix", "--git-dir", "--git-path", "index", "HEAD")
+    done = git.attempt(folder, "rev-parse", *asked, "--symbolic-full-name", "HEAD", env=here_only(folder))
+    lines = done.stdout.decode("utf-8", "surrogateescape").split("\n")
+    if len(lines) < 4:
+        raise StoreError(_refusal(folder, done.stderr.decode("utf-8", "replace")))
+    if lines[0] != "true" or lines[1]:
+        raise StoreError(f"{folder} is not the top folder of a repository with working files, so it cannot be a book.")
+    git_dir, index = folder / lines[2], folder / lines[3]
+    if done.returncode:
+        branch = git.run(folder, "symbolic-ref", "-q", "HEAD", ok=(0, 1)).decode("utf-8", "surrogateescape").strip()
+        return Book(folder, git_dir, index, None, branch or "HEAD")
+    return Book(folder, git_dir, index, lines[4], lines[5] or "HEAD")
+
+
+def here_only(folder: Path) -> dict[str, str]:
+    """Return what keeps git from looking for a repository above ``folder``."""
+    return {"GIT_CEILING_DIRECTORIES": str(folder.resolve().parent)}
+
+
+def _refusal(folder: Path, said: str) -> str:
+    if "dubious ownership" in said or "unsafe repository" in said:
+        return (
+            f"{folder} belongs to another user, so git will not work in it and nothing was done; "
+            "its owner can review it, or make the folder yours."
+        )
+    if "must be run in a work tree" in said:
+        return f"{folder} is a bare repository: it has no working files, so it cannot be a book."
+    first = said.strip().partition("\n")[0].removeprefix("fatal: ")
+    return f"{folder} holds a repository that git cannot open: {first or 'it is damaged'}"
+
+
+def pending_refs(book: Book, *patterns: str) -> tuple[list[PendingRef], dict[str, str]]:
+    """Return the pending branches (ordered by id), and every other ref of ``patterns`` with its commit."""
+    fields = "%(refname)%00%(objectname)%00%(symref)%00%(worktreepath)%00"
+    out = git.run(book.folder, "for-each-ref", f"--format={fields}", PENDING_REFS, *patterns)
+    parts = out.decode("utf-8", "surrogateescape").split("\0")[:-1]
+    found, others = [], {}
+    for at in range(0, len(parts) - 3, 4):
+        ref, commit, symref, worktree = parts[at].lstrip("\n"), *parts[at + 1 : at + 4]
+        id = ref.removeprefix(PENDING_REFS)
+        if ref.startswith(PENDING_REFS) and is_candidate_id(id):
+            found.append(PendingRef(id, commit, _held(symref, worktree)))
+        elif not ref.startswith(PENDING_REFS):
+            others[ref] = commit
+    return sorted(found, key=lambda ref: ref.id), others
+
+
+def _held(symref: str, worktree: str) -> str | None:
+    if symref:
+        return f"its branch is only another name for {symref}"
+    # A worktree whose folder somebody deleted holds nothing any more; git only has not noticed yet.
+    if worktree and Path(worktree).exists():
+        return f"its branch is checked out in {worktree}; switch that to another branch or remove the worktree"
+    return None

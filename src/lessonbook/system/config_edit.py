@@ -1,0 +1,71 @@
+"""Changes one value of ``config.toml`` and nothing else: comments, order, line ends and byte order mark stay.
+
+tomlkit does the edit; the result is parsed again by the standard library and compared with what it must hold, because
+tomlkit is known to misplace keys beside dotted tables. Where they differ, nothing is written.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from lessonbook.core.errors import SetupError
+from lessonbook.system import files
+
+_HEADER = "# The settings of lessonbook on this machine.\n"
+_MARK = b"\xef\xbb\xbf"
+
+
+class ConfigError(SetupError, ValueError):
+    """The configuration file is not TOML, or cannot be changed without harm; it stays as it was."""
+
+
+def read_value(path: Path, key: str) -> Any:
+    """Return the top-level value ``key``, or ``None``. Raises ``ConfigError`` for a file that is not valid TOML."""
+    return _parsed(_text(files.read_bytes(path) or b"", path), path).get(key)
+
+
+def set_value(path: Path, key: str, value: bool) -> None:
+    """Set the top-level ``key``; a missing file is made. The rest of the file keeps its bytes.
+
+    Raises ``ConfigError`` where the file is not valid TOML or holds a table of that name, and ``StoreError`` where it
+    cannot be written. A file that already says so is not written.
+    """
+    raw = files.read_bytes(path) or b""
+    text = _text(raw, path)
+    before = _parsed(text, path)
+    if before.get(key) is value:
+        return
+    edited = _edited(text or _HEADER, key, value, path)
+    if _parsed(edited, path) != before | {key: value}:
+        raise ConfigError(f"{path} cannot be changed safely here; set {key} = {str(value).lower()} in it by hand.")
+    files.write_atomic(path, (_MARK if raw.startswith(_MARK) else b"") + edited.encode("utf-8"))
+
+
+def _edited(text: str, key: str, value: bool, path: Path) -> str:
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    crlf = "\r\n" in text and text.count("\r\n") == text.count("\n")
+    try:
+        document = tomlkit.parse(text)
+        document[key] = value
+        edited = tomlkit.dumps(document)
+    except TOMLKitError as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}.") from error
+    return edited.replace("\r\n", "\n").replace("\n", "\r\n") if crlf else edited
+
+
+def _text(raw: bytes, path: Path) -> str:
+    try:
+        return raw.removeprefix(_MARK).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not valid TOML: it is not UTF-8.") from error
+
+
+def _parsed(text: str, path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}.") from error

@@ -1,0 +1,245 @@
+"""Many git objects with one process each way: read, compare, write and move, whatever their number.
+
+Paths are bytes as git stores them; object ids are lower-case hex, of SHA-1 or SHA-256 repositories alike. Everything
+written to a process is written before anything is read back (git before 2.49 does not flush in between).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from lessonbook.core.errors import StoreError
+from lessonbook.system import git
+
+
+class Entry(NamedTuple):
+    """What a tree holds at a path: its mode as git writes it, such as ``100644``, and the object's id."""
+
+    mode: str
+    oid: str
+
+
+class Change(NamedTuple):
+    """One path that two trees hold differently; ``None`` where a side does not hold it."""
+
+    path: bytes
+    old: Entry | None
+    new: Entry | None
+
+
+class Found(NamedTuple):
+    """One object: its id, its type (``blob``, ``commit``, …) and its bytes."""
+
+    oid: str
+    kind: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One path of a new commit: its new blob's bytes, or the id of a blob that exists, or neither to remove it."""
+
+    path: bytes
+    data: bytes | None = None
+    oid: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewCommit:
+    """A commit to make. ``author`` is a raw header line's value (``name <email> seconds zone``), kept to the byte."""
+
+    parent: str | int | None
+    """A commit's id, or the position (from 0) of an earlier one of the same batch, or ``None`` for a root."""
+    author: bytes
+    message: bytes
+    writes: tuple[Write, ...]
+    encoding: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RefMove:
+    """One step of a transaction: ``ref`` from ``old`` to ``new``; ``None`` where it does not exist on that side."""
+
+    ref: str
+    old: str | None
+    new: str | None
+
+
+AUTHOR = re.compile(rb"(?:[^<>\0\n]* )?<[^<>\0\n]*> \d+ [+-]\d{4}\Z")
+"""The author lines that can be written again as they are."""
+
+
+def blob_id(data: bytes, like: str) -> str:
+    """Return the id git gives a blob of these bytes, in the hash that the id ``like`` is of. No filter ever runs."""
+    digest = hashlib.sha256 if len(like) == 64 else hashlib.sha1
+    return digest(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+def read_objects(folder: Path, names: Iterable[str]) -> dict[str, Found]:
+    """Return each object named (an id), in one process; what the repository lacks is left out."""
+    asked = list(dict.fromkeys(names))
+    if not asked:
+        return {}
+    out = git.run(folder, "cat-file", "--batch", data="".join(f"{name}\n" for name in asked).encode())
+    found: dict[str, Found] = {}
+    at = 0
+    for name in asked:
+        end = out.index(b"\n", at)
+        head = out[at:end].split(b" ")
+        at = end + 1
+        if len(head) == 3 and head[2].isdigit():
+            size = int(head[2])
+            found[name] = Found(head[0].decode(), head[1].decode(), out[at : at + size])
+            at += size + 1
+    return found
+
+
+def read_tree(folder: Path, commit: str) -> dict[bytes, Entry]:
+    """Return every path of the commit's tree, folders flattened."""
+    return dict(_entries(git.run(folder, "ls-tree", "-r", "-z", "--full-tree", commit)))
+
+
+def _entries(out: bytes) -> Iterable[tuple[bytes, Entry]]:
+    for item in out.split(b"\0")[:-1]:
+        told, _, path = item.partition(b"\t")
+        mode, _, oid = told.decode().split(" ")
+        yield path, Entry(mode, oid)
+
+
+CONFLICT = Entry("conflict", "")
+"""What ``read_index`` returns for a path that a merge left in conflict."""
+
+
+def read_index(folder: Path) -> dict[bytes, Entry]:
+    """Return every path of the index, ``CONFLICT`` for one that a merge left so."""
+    index: dict[bytes, Entry] = {}
+    for item in git.run(folder, "ls-files", "--stage", "-z").split(b"\0")[:-1]:
+        told, _, path = item.partition(b"\t")
+        mode, oid, stage = told.decode().split(" ")
+        index[path] = Entry(mode, oid) if stage == "0" else CONFLICT
+    return index
+
+
+def compare(folder: Path, pairs: Iterable[tuple[str, str | None]]) -> dict[str, tuple[Change, ...]]:
+    """Return what each commit of ``(commit, base)`` changes against its base (``None``: against nothing)."""
+    lines = {tip: f"{tip} {base}\n" if base else f"{tip}\n" for tip, base in pairs}
+    if not lines:
+        return {}
+    options = ("-r", "-z", "--root", "--always", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv")
+    out = git.run(
+        folder, "diff-tree", "--stdin", *options, "--ignore-submodules=none", data="".join(lines.values()).encode()
+    )
+    changed: dict[str, tuple[Change, ...]] = {}
+    tip, seen = "", list[Change]()
+    fields = iter(out.split(b"\0")[:-1])
+    for field in fields:
+        if field.startswith(b":"):
+            mode, to_mode, oid, to_oid, _ = field[1:].decode().split(" ")
+            seen.append(Change(next(fields), _entry(mode, oid), _entry(to_mode, to_oid)))
+        else:
+            tip, seen = field.decode().strip(), []
+        changed[tip] = tuple(seen) if len(seen) < 2 else (*changed[tip], seen[-1])
+    return changed
+
+
+def _entry(mode: str, oid: str) -> Entry | None:
+    return None if mode == "000000" else Entry(mode, oid)
+
+
+def write_commits(folder: Path, commits: Sequence[NewCommit], now: int) -> list[str]:
+    """Write commits with their trees and blobs, in one pack or a few loose objects; return their ids, in order.
+
+    Each is its parent's tree with its ``writes`` made. No branch is made or moved: the scratch name the stream needs
+    is taken back before it ends.
+    """
+    if not commits:
+        return []
+    stream = [b"feature done\n"]
+    for number, commit in enumerate(commits, 1):
+        stream += _commit_stream(commit, number, now)
+    stream += [b"get-mark :%d\n" % number for number in range(1, len(commits) + 1)]
+    stream.append(b"reset %s\nfrom %s\n\ndone\n" % (_SCRATCH, b"0" * _id_size(commits)))
+    out = git.run(folder, "fast-import", "--quiet", "--date-format=raw-permissive", data=b"".join(stream))
+    made = out.decode().split()
+    if len(made) != len(commits):
+        raise StoreError(f"git fast-import answered {len(made)} of {len(commits)} commits in {folder}.")
+    return made
+
+
+_SCRATCH = b"refs/lessonbook/scratch"
+
+
+def _id_size(commits: Sequence[NewCommit]) -> int:
+    return next((len(commit.parent) for commit in commits if isinstance(commit.parent, str)), 40)
+
+
+def _commit_stream(commit: NewCommit, number: int, now: int) -> list[bytes]:
+    name = b"%s <%s>" % (git.NAME.encode(), git.EMAIL.encode())
+    lines = [
+        b"commit %s\nmark :%d\nauthor %s\n" % (_SCRATCH, number, commit.author),
+        b"committer %s %d +0000\n" % (name, now),
+        b"encoding %s\n" % commit.encoding if commit.encoding else b"",
+        b"data %d\n%s\n" % (len(commit.message), commit.message),
+        _from(commit.parent),
+    ]
+    for write in sorted(commit.writes, key=lambda write: write.data is not None or write.oid is not None):
+        lines.append(_write_stream(write))
+    return [*lines, b"\n"]
+
+
+def _from(parent: str | int | None) -> bytes:
+    if parent is None:
+        return b""
+    return b"from :%d\n" % (parent + 1) if isinstance(parent, int) else b"from %s\n" % parent.encode()
+
+
+def _write_stream(write: Write) -> bytes:
+    path = _quoted(write.path)
+    if write.data is not None:
+        return b"M 100644 inline %s\ndata %d\n%s\n" % (path, len(write.data), write.data)
+    if write.oid is not None:
+        return b"M 100644 %s %s\n" % (write.oid.encode(), path)
+    return b"D %s\n" % path
+
+
+def _quoted(path: bytes) -> bytes:
+    return b'"' + re.sub(rb'[\x00-\x1f"\\]', lambda match: b"\\%03o" % match[0][0], path) + b'"'
+
+
+def move_refs(folder: Path, moves: Sequence[RefMove], reason: str) -> bool:
+    """Move, make and remove refs in one transaction: all, or none where one is not where it was said to be.
+
+    Symbolic refs among them are not followed. Returns whether it happened; raises ``StoreError`` only for trouble
+    that is not a ref that moved or is locked.
+    """
+    stream = [b"start\0"]
+    for move in moves:
+        ref, old, new = move.ref.encode(), (move.old or "").encode(), (move.new or "").encode()
+        if move.new is None:
+            stream.append(b"delete %s\0%s\0" % (ref, old))
+        elif move.old is None:
+            stream.append(b"create %s\0%s\0" % (ref, new))
+        else:
+            stream.append(b"update %s\0%s\0%s\0" % (ref, new, old))
+    stream += [b"prepare\0", b"commit\0"]
+    done = git.attempt(folder, "update-ref", "--no-deref", "-m", reason, "--stdin", "-z", data=b"".join(stream))
+    if done.returncode and b"cannot lock ref" not in done.stderr and b"Unable to create" not in done.stderr:
+        said = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
+        raise StoreError(f"git could not move the branches of {folder}: {said}")
+    return done.returncode == 0
+
+
+def edit_index(folder: Path, index: Path, entries: Mapping[bytes, Entry | None]) -> None:
+    """Set or remove (``None``) paths in the index file ``index``; no working file is read."""
+    nothing = "0" * max((len(entry.oid) for entry in entries.values() if entry), default=40)
+    lines = [
+        f"{entry.mode} {entry.oid}\t".encode() + path if entry else f"0 {nothing}\t".encode() + path
+        for path, entry in sorted(entries.items(), key=lambda item: item[1] is not None)
+    ]
+    data = b"".join(line + b"\0" for line in lines)
+    git.run(folder, "update-index", "-z", "--index-info", data=data, env={"GIT_INDEX_FILE": str(index)})
