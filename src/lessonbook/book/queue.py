@@ -112,8 +112,10 @@ def _told(folder: Path, id: str, act: Callable[[Book, str], dict[str, Any]], *, 
             raise InputError(f"{id!r} is not the id of a candidate; the list shows the ids")
         if not exists(folder):
             raise InputError(f"{folder} holds nothing that waits for review")
+        book = _opened(folder, recover=False)
         if not lock:
-            return act(_opened(folder, recover=False), id)
+            return act(book, id)
+        # Opened again behind the lock; the first time, so that nothing is made beside a folder we may not work in.
         with book_locked(folder):
             return act(_opened(folder), id)
     except LessonbookError as error:

@@ -163,7 +163,7 @@ def write_commits(folder: Path, commits: Sequence[NewCommit], now: int) -> list[
     for number, commit in enumerate(commits, 1):
         stream += _commit_stream(commit, number, now)
     stream += [b"get-mark :%d\n" % number for number in range(1, len(commits) + 1)]
-    stream.append(b"reset %s\nfrom %s\n\ndone\n" % (_SCRATCH, b"0" * _id_size(commits)))
+    stream.append(b"reset %s\nfrom %s\n\ndone\n" % (_SCRATCH, b"0" * _id_size(folder, commits)))
     out = git.run(folder, "fast-import", "--quiet", "--date-format=raw-permissive", data=b"".join(stream))
     made = out.decode().split()
     if len(made) != len(commits):
@@ -174,8 +174,11 @@ def write_commits(folder: Path, commits: Sequence[NewCommit], now: int) -> list[
 _SCRATCH = b"refs/lessonbook/scratch"
 
 
-def _id_size(commits: Sequence[NewCommit]) -> int:
-    return next((len(commit.parent) for commit in commits if isinstance(commit.parent, str)), 40)
+def _id_size(folder: Path, commits: Sequence[NewCommit]) -> int:
+    told = next((len(commit.parent) for commit in commits if isinstance(commit.parent, str)), 0)
+    if told:
+        return told
+    return 64 if git.run(folder, "rev-parse", "--show-object-format").strip() == b"sha256" else 40
 
 
 def _commit_stream(commit: NewCommit, number: int, now: int) -> list[bytes]:

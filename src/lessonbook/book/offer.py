@@ -1,0 +1,136 @@
+"""Puts candidates in the queue: each one commit on its own pending branch, HEAD and the working files untouched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from lessonbook.book.candidates import LESSON
+from lessonbook.book.content import AGENTS, expected
+from lessonbook.book.queue import book_locked
+from lessonbook.book.repository import PENDING_REFS, REJECTED_REFS, Book, open_book, pending_refs
+from lessonbook.book.sentences import CHANGED
+from lessonbook.book.start import start
+from lessonbook.core.candidate import is_candidate_id
+from lessonbook.core.errors import BusyError, InputError
+from lessonbook.system import git
+from lessonbook.system.gitbatch import NewCommit, RefMove, Write, move_refs, read_objects, read_tree, write_commits
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One change to propose: a paragraph for ``AGENTS.md``, whole files, or both; all text cleaned and redacted."""
+
+    title: str
+    """One line; the commit's subject is ``Lesson from a replay: <title>``."""
+    rule: str | None = None
+    """The paragraph to put at the end of ``AGENTS.md``."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Whole files by path, such as ``skills/sizes/SKILL.md``."""
+    trailers: tuple[tuple[str, str], ...] = ()
+    """What it rests on, as ``(Key, one line)``: the evidence a person can check."""
+
+
+def offer(
+    folder: Path, offers: Sequence[Offer], now: int, random_hex: Callable[[], str], wait: float = 10.0
+) -> list[str]:
+    """Put all ``offers`` in the queue of the book, all or none, and return their ids, which sort in the given order.
+
+    A missing folder or repository is made, with a first commit of our own identity. ``random_hex`` returns six hex
+    digits. Waits up to ``wait`` seconds for a running batch. Raises ``InputError`` for a text that holds a secret, an
+    unexpected file name or an offer of nothing; ``BusyError``, ``StoreError``, ``SetupError``. Nothing is written then.
+    """
+    for item in offers:
+        _check(item)
+    if not offers:
+        return []
+    with book_locked(folder, wait):
+        book = open_book(folder)
+        if book is None or book.head is None:
+            book = start(folder, book, now)
+        return _queued(book, offers, now, random_hex)
+
+
+def _queued(book: Book, offers: Sequence[Offer], now: int, random_hex: Callable[[], str]) -> list[str]:
+    head = book.head or ""
+    refs, rejected = pending_refs(book, REJECTED_REFS)
+    taken = {ref.id for ref in refs} | {ref.removeprefix(REJECTED_REFS)[:22] for ref in rejected}
+    ids = new_ids(now, len(offers), {id for id in taken if is_candidate_id(id)}, random_hex)
+    entry = read_tree(book.folder, head).get(AGENTS)
+    agents = read_objects(book.folder, [entry.oid])[entry.oid].data if entry else b""
+    made = write_commits(book.folder, [_commit(item, head, agents, now) for item in offers], now)
+    moves = [RefMove(PENDING_REFS + id, None, commit) for id, commit in zip(ids, made, strict=True)]
+    if not move_refs(book.folder, moves, "lessonbook: offer"):
+        raise BusyError(CHANGED)
+    return ids
+
+
+def new_ids(now: int, count: int, taken: set[str], random_hex: Callable[[], str]) -> list[str]:
+    """Return ``count`` new ids in rising order, none of them ``taken``.
+
+    Ids sort by when they were proposed, so a second that already has ids is left to them and the next one is used.
+    """
+    moment = datetime.fromtimestamp(now, UTC)
+    stamps = {id[:15] for id in taken}
+    while f"{moment:%Y%m%d-%H%M%S}" in stamps:
+        moment += timedelta(seconds=1)
+    found: set[str] = set()
+    while len(found) < count:
+        found.add(random_hex())
+    return [f"{moment:%Y%m%d-%H%M%S}-{tail}" for tail in sorted(found)]
+
+
+def _commit(item: Offer, head: str, agents: bytes, now: int) -> NewCommit:
+    writes = [Write(path.encode(), text.encode()) for path, text in item.files.items()]
+    if item.rule:
+        writes.append(Write(AGENTS, _appended(agents, item.rule)))
+    author = f"{git.NAME} <{git.EMAIL}> {now} +0000".encode()
+    return NewCommit(head, author, _message(item).encode(), tuple(writes))
+
+
+def _appended(agents: bytes, rule: str) -> bytes:
+    end = b"\r\n" if b"\r\n" in agents else b"\n"
+    paragraph = end.join(line.encode() for line in rule.strip().splitlines()) + end
+    before = agents.rstrip(b"\r\n")
+    return before + end + end + paragraph if before else paragraph
+
+
+def _message(item: Offer) -> str:
+    lines = [f"{LESSON}: {_one_line(item.title)}"]
+    if item.trailers:
+        lines += ["", *(f"{key}: {_one_line(value)}" for key, value in item.trailers)]
+    return "\n".join(lines) + "\n"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.replace("\0", " ").split())
+
+
+def _check(item: Offer) -> None:
+    from lessonbook.core.redact import redact
+
+    if not _one_line(item.title) or not (item.files or (item.rule and item.rule.strip())):
+        raise InputError("An offer needs a title, and a rule or a file.")
+    for path in item.files:
+        if not expected(path.encode("utf-8", "surrogateescape")) or (path == AGENTS.decode() and item.rule):
+            raise InputError(f"{path!r} is not a file that can be offered to a book.")
+    for text in _texts(item):
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise InputError("An offer's text holds a character that cannot be stored; clean it first.") from error
+        if redact(text).count:
+            raise InputError(f"The offer {redact(item.title).text!r} holds what looks like a secret; redact it first.")
+
+
+def _texts(item: Offer) -> Iterator[str]:
+    yield item.title
+    yield item.rule or ""
+    yield from item.files
+    yield from item.files.values()
+    for key, value in item.trailers:
+        if not key.replace("-", "").isalnum() or not key.isascii():
+            raise InputError(f"{key!r} cannot be the name of a trailer.")
+        yield f"{key}: {value}"
