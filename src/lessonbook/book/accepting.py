@@ -9,7 +9,7 @@ from typing import Any
 from lessonbook.book import working
 from lessonbook.book.candidates import Waiting, read_waiting
 from lessonbook.book.content import AGENTS, refusal, shown
-from lessonbook.book.inclusion import folded_in, includes
+from lessonbook.book.inclusion import includes
 from lessonbook.book.picking import Pick, Target, needed
 from lessonbook.book.repository import PENDING_REFS, Book, PendingRef, pending_refs
 from lessonbook.book.sentences import CHANGED, LEARNED_MAX, SECRET, STALE, TOO_LONG, UNCOMMITTED
@@ -19,6 +19,7 @@ from lessonbook.system.gitbatch import (
     NewCommit,
     RefMove,
     move_refs,
+    read_index,
     read_objects,
     read_tree,
     write_commits,
@@ -41,6 +42,18 @@ def find(refs: Iterable[PendingRef], id: str) -> PendingRef:
     raise InputError(f"nothing is pending as {id}")
 
 
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """One candidate to accept, and all it is decided on."""
+
+    book: Book
+    head: str
+    candidate: Waiting
+    waiting: Sequence[Waiting]
+    target: Target
+    index: working.Index
+
+
 def accept(book: Book, id: str, now: int) -> dict[str, Any]:
     """Accept the candidate; see ``queue.accept``. Call it with the book's lock held and nothing left unfinished."""
     refs, _ = pending_refs(book)
@@ -53,21 +66,27 @@ def accept(book: Book, id: str, now: int) -> dict[str, Any]:
         raise InputError(why)
     target = _target(book, head, waiting, w.changes)
     with working.index_held(book):
-        dirty = working.uncommitted(book, (change.path for change in w.changes), target.tree)
-        if dirty:
-            raise InputError(UNCOMMITTED.format(folder=book.folder, names=", ".join(dirty)))
-        # A commit that HEAD reaches is held, whatever was made of its lines since.
-        pick = Pick() if w.base == w.commit else target.pick(w.changes)
-        if pick is None:
-            raise InputError(STALE)
-        before = _length(target)
-        _check_secrets(w, target)
-        target.advance(pick)
-        length = _length(target)
-        if length > max(LEARNED_MAX, before):
-            error = TOO_LONG.format(length=length, limit=LEARNED_MAX, id=id)
-            return {"ok": False, "id": id, "error": error, "length": length}
-        return _commit(book, head, w, pick, target, waiting, now)
+        case = _Case(book, head, w, waiting, target, read_index(book.folder))
+        return _decide(case, now)
+
+
+def _decide(case: _Case, now: int) -> dict[str, Any]:
+    w, target = case.candidate, case.target
+    dirty = working.uncommitted(case.book, case.index, (change.path for change in w.changes), target.tree)
+    if dirty:
+        raise InputError(UNCOMMITTED.format(folder=case.book.folder, names=", ".join(dirty)))
+    # A commit that HEAD reaches is held, whatever was made of its lines since.
+    pick = Pick() if w.base == w.commit else target.pick(w.changes)
+    if pick is None:
+        raise InputError(STALE)
+    _check_secrets(w, target)
+    before = _length(target)
+    target.advance(pick)
+    length = _length(target)
+    if length > max(LEARNED_MAX, before):
+        error = TOO_LONG.format(length=length, limit=LEARNED_MAX, id=w.id)
+        return {"ok": False, "id": w.id, "error": error, "length": length}
+    return _commit(case, pick, now)
 
 
 def restack(book: Book, now: int) -> tuple[list[str], list[str]]:
@@ -124,13 +143,12 @@ def _moved_commit(w: Waiting, pick: Pick, parent: str | int) -> NewCommit:
     return NewCommit(parent, w.proposal.author, w.proposal.raw, pick.writes, w.proposal.encoding)
 
 
-def _commit(
-    book: Book, head: str, w: Waiting, pick: Pick, target: Target, waiting: Sequence[Waiting], now: int
-) -> dict[str, Any]:
-    gone = {w.id, *includes(book, waiting)[0].get(w.id, ()), *folded_in(w)}
-    dropped = [other for other in waiting if other.id in gone and (other.id == w.id or not other.held)]
+def _commit(case: _Case, pick: Pick, now: int) -> dict[str, Any]:
+    book, head, w, waiting = case.book, case.head, case.candidate, case.waiting
+    gone = {w.id, *includes(book, waiting)[0].get(w.id, ())}
+    dropped = [other for other in waiting if other.id == w.id or (other.id in gone and not other.held)]
     others = [other for other in waiting if other not in dropped]
-    moves = _moves(others, target, on=None if pick.writes else head)
+    moves = _moves(others, case.target, on=None if pick.writes else head)
     commits = [_moved_commit(w, pick, head)] if pick.writes else []
     commits += [_moved_commit(other, p, 0 if pick.writes else head) for other, p in moves.moved]
     made = write_commits(book.folder, commits, now)
@@ -138,21 +156,22 @@ def _commit(
     steps = [RefMove(book.head_ref, head, new)] if new else []
     steps += [RefMove(other.ref, other.commit, None) for other in dropped]
     steps += [RefMove(other.ref, other.commit, to) for (other, _), to in zip(moves.moved, made, strict=True)]
-    _swap(book, steps, pick, target, w.id, new)
+    _swap(case, steps, pick, new)
     moved = [other.id for other, _ in moves.moved]
     return {"ok": True, "id": w.id, "commit": new[:7] if new else None, "moved": moved, "stale": list(moves.stale)}
 
 
-def _swap(book: Book, steps: Sequence[RefMove], pick: Pick, target: Target, id: str, new: str | None) -> None:
+def _swap(case: _Case, steps: Sequence[RefMove], pick: Pick, new: str | None) -> None:
     """Move the branches, and the working files and index after them."""
+    book = case.book
     if pick.entries:
-        working.lay_ready(book, pick.entries)
-    if not move_refs(book.folder, steps, f"lessonbook: accept {id}"):
+        working.lay_ready(book, case.index, pick.entries)
+    if not move_refs(book.folder, steps, f"lessonbook: accept {case.candidate.id}"):
         working.discard(book)
         raise BusyError(CHANGED)
     if pick.entries:
         try:
-            working.carry_out(book, pick.entries, target.blobs)
+            working.carry_out(book, pick.entries, case.target.blobs)
         except StoreError as error:
             raise StoreError(
                 f"it is accepted as {(new or '')[:7]}, but the working files could not be brought along ({error}); "

@@ -18,8 +18,18 @@ from lessonbook.book.repository import Book
 from lessonbook.core.errors import BusyError
 from lessonbook.system import files
 from lessonbook.system.faults import point
-from lessonbook.system.gitbatch import Change, Entry, blob_id, edit_index, read_index, read_objects, read_tree
+from lessonbook.system.gitbatch import (
+    CONFLICT,
+    Change,
+    Entry,
+    blob_id,
+    edit_index,
+    read_index,
+    read_objects,
+    read_tree,
+)
 
+Index = Mapping[bytes, Entry]
 _TOKEN = b"lessonbook holds this lock while it accepts a candidate\n"
 _WAIT = 2.0
 
@@ -42,13 +52,12 @@ def index_held(book: Book) -> Iterator[None]:
         held.__exit__(None, None, None)
 
 
-def uncommitted(book: Book, paths: Iterable[bytes], tree: Mapping[bytes, Entry]) -> list[str]:
+def uncommitted(book: Book, index: Index, paths: Iterable[bytes], tree: Mapping[bytes, Entry]) -> list[str]:
     """Return the names of those paths whose index entry or working file is not what ``tree`` (HEAD's) holds.
 
     A file that only differs by CRLF line ends is unchanged. One that cannot be replaced safely (a link, a second hard
     link, read-only, reached through a link) is named with the reason. No filter runs: we compare bytes.
     """
-    index = read_index(book.folder)
     names = []
     for path in paths:
         entry = tree.get(path)
@@ -60,9 +69,9 @@ def uncommitted(book: Book, paths: Iterable[bytes], tree: Mapping[bytes, Entry])
     return names
 
 
-def lay_ready(book: Book, steps: Sequence[Change]) -> None:
+def lay_ready(book: Book, index: Index, steps: Sequence[Change]) -> None:
     """Write the index that will hold ``steps``, and the intent that lets a later call finish them."""
-    _prepare_index(book, {step.path: step.new for step in steps})
+    _prepare_index(book, index, {step.path: step.new for step in steps})
     point("accept.index-ready")
     files.write_atomic(_intent_of(book), json.dumps([_packed(step) for step in steps]).encode())
     point("accept.intended")
@@ -95,38 +104,39 @@ def finish(book: Book) -> None:
     Where HEAD holds the new state of a path, and the index or the working file still is as it was before, they are
     brought along; where a person has changed them since, they stay. Where HEAD never moved, nothing happens.
     """
-    files.release_dead(_lock_of(book), _TOKEN)
+    if files.release_dead(_lock_of(book), _TOKEN):
+        for path in (_intent_of(book), _new_index_of(book), _lock_of(book)):
+            files.remove_leftovers(path)
     intent = files.read_bytes(_intent_of(book))
     if intent is None:
         return
     with index_held(book):
         tree = read_tree(book.folder, book.head) if book.head else {}
-        due = [step for step in map(_unpacked, _rows(intent)) if tree.get(step.path) == step.new]
+        due = [step for step in _steps(intent) if tree.get(step.path) == step.new]
         index = read_index(book.folder)
-        _prepare_index(book, {step.path: step.new for step in due if index.get(step.path) == step.old})
+        _prepare_index(book, index, {step.path: step.new for step in due if index.get(step.path) == step.old})
         found = read_objects(book.folder, [step.new.oid for step in due if step.new])
+        for step in due:
+            files.remove_leftovers(_path(book.folder, step.path))
         _write_files(book, due, {oid: item.data for oid, item in found.items()})
         if _new_index_of(book).exists():
             files.move(_new_index_of(book), book.index)
         _intent_of(book).unlink(missing_ok=True)
 
 
-def _rows(intent: bytes) -> list[list[object]]:
+def _steps(intent: bytes) -> list[Change]:
     try:
-        rows = json.loads(intent)
-    except ValueError:  # not ours, or damaged: there is nothing in it to act on
+        return [_unpacked(*row) for row in json.loads(intent)]
+    except (ValueError, TypeError):  # damaged, so not ours to act on
         return []
-    return [row for row in rows if isinstance(row, list) and len(row) == 3] if isinstance(rows, list) else []
 
 
 def _packed(step: Change) -> list[object]:
     return [step.path.hex(), step.old, step.new]
 
 
-def _unpacked(row: list[object]) -> Change:
-    path, old, new = row
-    old, new = (Entry(str(e[0]), str(e[1])) if isinstance(e, list) and len(e) == 2 else None for e in (old, new))
-    return Change(bytes.fromhex(str(path)), old, new)
+def _unpacked(path: str, old: list[str] | None, new: list[str] | None) -> Change:
+    return Change(bytes.fromhex(path), Entry(*old) if old else None, Entry(*new) if new else None)
 
 
 def _write_files(book: Book, steps: Iterable[Change], blobs: Mapping[str, bytes]) -> None:
@@ -144,14 +154,35 @@ def _write_files(book: Book, steps: Iterable[Change], blobs: Mapping[str, bytes]
         point("accept.file-written")
 
 
-def _prepare_index(book: Book, entries: Mapping[bytes, Entry | None]) -> None:
+def _prepare_index(book: Book, index: Index, entries: Mapping[bytes, Entry | None]) -> None:
     files.remove(_new_index_of(book))
     if not entries:
         return
     data = files.read_bytes(book.index)
     if data is not None:
         files.write_atomic(_new_index_of(book), data)
-    edit_index(book.folder, _new_index_of(book), entries)
+    edit_index(book.git_dir, _new_index_of(book), _racy(book, index) | dict(entries))
+
+
+def _racy(book: Book, index: Index) -> dict[bytes, Entry | None]:
+    """The entries whose file changed in the second the index was last written, or later.
+
+    git only sees an edit of these by reading them, and only while the index is as old as they are. The new index is
+    younger, so it must know nothing of their times.
+    """
+    try:
+        since = int(book.index.stat().st_mtime)
+    except FileNotFoundError:
+        return {}
+    found: dict[bytes, Entry | None] = {}
+    for path, entry in index.items():
+        try:
+            changed = int(_path(book.folder, path).lstat().st_mtime)
+        except OSError:  # it is gone, which git sees without its time
+            continue
+        if changed >= since and entry != CONFLICT and entry.mode != "160000":
+            found[path] = entry
+    return found
 
 
 def _same(data: bytes | None, entry: Entry | None) -> bool:

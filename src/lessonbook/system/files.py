@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import glob
 import os
 import stat
 import tempfile
@@ -178,6 +179,16 @@ def remove(path: Path, *, up_to: Path | None = None) -> None:
         except OSError:  # it holds something else
             return
         parent = parent.parent
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove the temporary files that a process killed while it wrote or claimed ``path`` left beside it.
+
+    Call it only where nobody else can be writing that file.
+    """
+    for pattern in (f".{glob.escape(path.name[:64])}.????????.tmp", f"{glob.escape(path.name)}.????????.tmp"):
+        for leftover in path.parent.glob(pattern):
+            leftover.unlink(missing_ok=True)
 
 
 def _acquire(handle: int, path: Path, wait: float) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -237,12 +238,19 @@ def move_refs(folder: Path, moves: Sequence[RefMove], reason: str) -> bool:
     return done.returncode == 0
 
 
-def edit_index(folder: Path, index: Path, entries: Mapping[bytes, Entry | None]) -> None:
-    """Set or remove (``None``) paths in the index file ``index``; no working file is read."""
+def edit_index(git_dir: Path, index: Path, entries: Mapping[bytes, Entry | None]) -> None:
+    """Set or remove (``None``) paths in the index file ``index``; no working file is read and no filter runs.
+
+    A path that is set counts as not looked at yet: git compares it with the working file the next time it is asked.
+    """
     nothing = "0" * max((len(entry.oid) for entry in entries.values() if entry), default=40)
     lines = [
         f"{entry.mode} {entry.oid}\t".encode() + path if entry else f"0 {nothing}\t".encode() + path
         for path, entry in sorted(entries.items(), key=lambda item: item[1] is not None)
     ]
     data = b"".join(line + b"\0" for line in lines)
-    git.run(folder, "update-index", "-z", "--index-info", data=data, env={"GIT_INDEX_FILE": str(index)})
+    # Whenever git writes an index it reads again, through their filters, the files that changed in the same second as
+    # the index did. So it is shown a folder with no file in it.
+    with tempfile.TemporaryDirectory(prefix="lessonbook-") as empty:
+        where = (f"--git-dir={git_dir}", f"--work-tree={empty}")
+        git.run(Path(empty), *where, "update-index", "-z", "--index-info", data=data, env={"GIT_INDEX_FILE": str(index)})

@@ -1,0 +1,178 @@
+"""Accepting while things go wrong: killed at every step, run by many at once, and never one process more for more
+candidates."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lessonbook.book import queue
+from lessonbook.system import faults
+
+A, B, C = "20270301-080000-0000aa", "20270301-090000-0000bb", "20270301-100000-0000cc"
+NOW = 1_800_000_000
+_KILLED = """
+import sys
+from pathlib import Path
+from lessonbook.book import queue
+from lessonbook.system import faults
+faults.arm(sys.argv[2])
+queue.accept(Path(sys.argv[1]), sys.argv[3], 1800000000)
+"""
+POINTS = ["accept.index-ready", "accept.intended", "accept.moved", "accept.file-written", "accept.index-replaced"]
+POINTS += ["accept.finished", "files.before-rename", "files.after-rename"]
+
+
+def kill_at(repo: Any, point: str, id: str) -> None:
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", _KILLED, str(repo.folder), point, id], env=env, check=False)
+    assert done.returncode == -signal.SIGKILL
+
+
+def set_up(repo: Any) -> None:
+    repo.commit({"skills/old/SKILL.md": "old\n"})
+    repo.propose(A, {"AGENTS.md": "New.\n", "skills/x/SKILL.md": "x\n", "skills/old/SKILL.md": None})
+    repo.propose(B, {"skills/b/SKILL.md": "b\n"})
+
+
+def test_the_points_are_all_that_are_passed(repo: Any) -> None:
+    set_up(repo)
+    passed = faults.record()
+    assert queue.accept(repo.folder, A, NOW)["ok"]
+    faults._log = None
+    assert set(passed) == set(POINTS)
+
+
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("next_call", ["pending", "accept"])
+def test_a_kill_at_any_step_is_finished_by_the_next_call(repo: Any, point: str, next_call: str) -> None:
+    set_up(repo)
+    before = repo.state()
+    kill_at(repo, point, A)
+    moved = repo.git("log", "-1", "--format=%s") != "By hand"
+    rows = [row["id"] for row in queue.pending(repo.folder)]
+    assert rows == ([B] if moved else [A, B])
+    if next_call == "accept":
+        assert queue.accept(repo.folder, B, NOW)["ok"]
+        assert repo.text("skills/b/SKILL.md") == "b\n"
+    elif not moved:
+        assert {key: value for key, value in repo.state().items() if key != "extra"} == {
+            key: value for key, value in before.items() if key != "extra"
+        }
+    if not moved:
+        assert queue.accept(repo.folder, A, NOW)["ok"]
+    assert repo.text() == "New.\n" and not (repo.folder / "skills/old").exists()
+    assert repo.git("status", "--porcelain") == ""
+    assert [path.name for path in (repo.folder / ".git").iterdir() if "lock" in path.name or "less" in path.name] == []
+
+
+def test_what_a_person_changed_after_the_crash_stays(repo: Any) -> None:
+    set_up(repo)
+    kill_at(repo, "accept.moved", A)
+    repo.write({"AGENTS.md": "written after the crash\n"})
+    assert queue.pending(repo.folder)[0]["id"] == B
+    assert repo.text() == "written after the crash\n" and repo.text("skills/x/SKILL.md") == "x\n"
+    assert repo.git("status", "--porcelain").split() == ["M", "AGENTS.md"]
+
+
+def test_a_damaged_intent_is_dropped(repo: Any) -> None:
+    set_up(repo)
+    for junk in (b"", b"\xff\x00", b"{}", b'[1, ["zz", null, null]]', b'[["41", [1], {}]]'):
+        (repo.folder / ".git/lessonbook-intent").write_bytes(junk)
+        assert len(queue.pending(repo.folder)) == 2
+        assert not (repo.folder / ".git/lessonbook-intent").exists()
+    assert queue.accept(repo.folder, A, NOW)["ok"]
+
+
+def test_many_people_accept_at_once_and_each_candidate_counts_once(repo: Any) -> None:
+    ids = [f"20270301-0800{n:02d}-00000a" for n in range(8)]
+    for n, id in enumerate(ids):
+        repo.propose(id, {"AGENTS.md": f"Run the linter first.\n\nRule {n}.\n"})
+
+    def insist(id: str) -> dict[str, Any]:
+        while True:
+            told = queue.accept(repo.folder, id, NOW)
+            if told["ok"] or "batch is running" not in told["error"]:
+                return told
+
+    with ThreadPoolExecutor(8) as pool:
+        told = list(pool.map(insist, ids))
+    assert all(answer["ok"] for answer in told), told
+    assert repo.git("rev-list", "--count", "HEAD") == "9"
+    assert len(repo.text().split("\n\n")) == 9 and repo.git("status", "--porcelain") == ""
+
+
+@pytest.fixture
+def counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A ``git`` first on PATH that notes each start and runs the real one."""
+    log = tmp_path / "starts"
+    wrapper = tmp_path / "bin" / "git"
+    wrapper.parent.mkdir()
+    wrapper.write_text(f'#!/bin/sh\necho x >> {log}\nexec {shutil.which("git")} "$@"\n')
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{wrapper.parent}:{os.environ['PATH']}")
+    return log
+
+
+def test_the_number_of_processes_never_grows_with_the_queue(make_repo: Any, counted: Path) -> None:
+    def starts(act: Any, *args: Any) -> int:
+        counted.write_text("")
+        told = act(*args)
+        assert told is not None and (not isinstance(told, dict) or told["ok"]), told
+        return len(counted.read_text().split())
+
+    seen = []
+    for count in (5, 60):
+        repo = make_repo(f"book{count}", {"AGENTS.md": "Base.\n"})
+        ids = [f"20270301-08{n:04d}-00000a" for n in range(count)]
+        for n, id in enumerate(ids):
+            files = {f"skills/s{n}/SKILL.md": "x\n"} if n % 2 else {"AGENTS.md": f"Base.\n\nRule {n}.\n"}
+            repo.propose(id, files)
+        numbers = [starts(queue.pending, repo.folder), starts(queue.accept, repo.folder, ids[0], NOW)]
+        repo.commit({"notes.txt": "x\n"})
+        numbers += [starts(queue.pending, repo.folder), starts(queue.restack, repo.folder, NOW)]
+        numbers += [starts(queue.diff, repo.folder, ids[1]), starts(queue.reject, repo.folder, ids[1])]
+        seen.append(numbers)
+    assert seen[0] == seen[1] and max(seen[0]) <= 14, seen
+
+
+def test_an_edit_in_the_second_of_the_last_commit_is_not_lost_from_sight(repo: Any) -> None:
+    """git sees such an edit only by reading the file; the index we write must not claim to know better."""
+    repo.commit({"notes.txt": "aaaa\n"})
+    repo.write({"notes.txt": "bbbb\n"})
+    repo.propose(A, {"AGENTS.md": "New.\n"})
+    assert queue.accept(repo.folder, A, NOW)["ok"]
+    assert repo.git("status", "--porcelain").split() == ["M", "notes.txt"]
+
+
+def test_a_branch_that_moves_meanwhile_stops_everything(repo: Any) -> None:
+    """Another git command holds one of the branches: nothing moves, nothing is left over."""
+    set_up(repo)
+    (repo.folder / ".git/refs/heads/pending" / f"{B}.lock").touch()
+    before = repo.state()
+    told = queue.accept(repo.folder, A, NOW)
+    assert told["ok"] is False and "nothing was done" in told["error"]
+    assert repo.state() == before
+
+
+def test_working_files_that_cannot_follow_are_said_and_brought_along_later(repo: Any) -> None:
+    """A folder in the way of a temporary file stands for any trouble after HEAD has moved."""
+    repo.propose(A, {"AGENTS.md": "New.\n", "skills/x/SKILL.md": "x\n"})
+    skills = repo.folder / "skills"
+    skills.mkdir()
+    os.chmod(skills, 0o555)
+    if os.access(skills, os.W_OK):  # root may write anywhere
+        pytest.skip("needs a user who is not root")
+    told = queue.accept(repo.folder, A, NOW)
+    assert told["ok"] is False and "accepted as" in told["error"]
+    os.chmod(skills, 0o755)
+    assert queue.pending(repo.folder) == []
+    assert repo.text("skills/x/SKILL.md") == "x\n" and repo.git("status", "--porcelain") == ""
