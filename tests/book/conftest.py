@@ -46,7 +46,7 @@ class Repo:
     def propose(
         self,
         id: str,
-        files: dict[str, str | None | tuple[str, str]],
+        files: dict[str, str | tuple[str, str] | None],
         *,
         base: str | None = "HEAD",
         message: str | bytes = "",
@@ -79,7 +79,7 @@ class Repo:
     def state(self) -> dict[str, str]:
         """All that a refused call must leave as it was: refs, index, files, worktrees, HEAD."""
         files = {
-            str(path.relative_to(self.folder)): str(os.readlink(path) if path.is_symlink() else path.read_bytes())
+            str(path.relative_to(self.folder)): str(path.readlink() if path.is_symlink() else path.read_bytes())
             for path in self.folder.rglob("*")
             if ".git" not in path.parts and (path.is_file() or path.is_symlink())
         }

@@ -168,11 +168,11 @@ def test_working_files_that_cannot_follow_are_said_and_brought_along_later(repo:
     repo.propose(A, {"AGENTS.md": "New.\n", "skills/x/SKILL.md": "x\n"})
     skills = repo.folder / "skills"
     skills.mkdir()
-    os.chmod(skills, 0o555)
+    skills.chmod(0o555)
     if os.access(skills, os.W_OK):  # root may write anywhere
         pytest.skip("needs a user who is not root")
     told = queue.accept(repo.folder, A, NOW)
     assert told["ok"] is False and "accepted as" in told["error"]
-    os.chmod(skills, 0o755)
+    skills.chmod(0o755)
     assert queue.pending(repo.folder) == []
     assert repo.text("skills/x/SKILL.md") == "x\n" and repo.git("status", "--porcelain") == ""

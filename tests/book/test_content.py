@@ -22,8 +22,14 @@ NOW = 1_800_000_000
 
 @pytest.mark.parametrize(
     "name",
-    ["AGENTS.md", "dhrona-2027-03-01.md", "lessonbook-2027-03-01.md", "skills/x/SKILL.md", "skills/x/a b/Größe.py"]
-    + ["skills/X_1.2/references/notes.txt"],
+    [
+        "AGENTS.md",
+        "dhrona-2027-03-01.md",
+        "lessonbook-2027-03-01.md",
+        "skills/x/SKILL.md",
+        "skills/x/a b/Größe.py",
+        "skills/X_1.2/references/notes.txt",
+    ],
 )
 def test_expected_names(name: str) -> None:
     assert expected(name.encode())
@@ -31,11 +37,37 @@ def test_expected_names(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["README.md", "agents.md", ".gitattributes", ".gitmodules", ".git/config", ".GIT/config", "skills/x", "skills/x/"]
-    + ["skills/../AGENTS.md", "skills/x/../../y", "skills/.x/SKILL.md", "skills/x/.git/config", "skills/x/git~1/config"]
-    + ["skills/-rf/SKILL.md", "skills/x/-rf.md", "/etc/x", "skills//SKILL.md", "skills/x/a\nb.md", "skills/x/a\x1bb.md"]
-    + ["skills/x/a\u202eb.md", "skills/x/a\u200bb.md", "skills/x/a\\b.md", "skills/x/end. ", "skills/x/end.", "\x00"]
-    + ["dhrona-2027-03-01.md.exe", "x/dhrona-2027-03-01.md", "skills/x/" + "n" * 256, "skills/x/bad\udcff.md"],
+    [
+        "README.md",
+        "agents.md",
+        ".gitattributes",
+        ".gitmodules",
+        ".git/config",
+        ".GIT/config",
+        "skills/x",
+        "skills/x/",
+        "skills/../AGENTS.md",
+        "skills/x/../../y",
+        "skills/.x/SKILL.md",
+        "skills/x/.git/config",
+        "skills/x/git~1/config",
+        "skills/-rf/SKILL.md",
+        "skills/x/-rf.md",
+        "/etc/x",
+        "skills//SKILL.md",
+        "skills/x/a\nb.md",
+        "skills/x/a\x1bb.md",
+        "skills/x/a\u202eb.md",
+        "skills/x/a\u200bb.md",
+        "skills/x/a\\b.md",
+        "skills/x/end. ",
+        "skills/x/end.",
+        "\x00",
+        "dhrona-2027-03-01.md.exe",
+        "x/dhrona-2027-03-01.md",
+        "skills/x/" + "n" * 256,
+        "skills/x/bad�.md",
+    ],
 )
 def test_unexpected_names(name: str) -> None:
     assert not expected(name.encode("utf-8", "surrogateescape"))
@@ -124,7 +156,7 @@ def test_no_program_of_the_repository_or_the_person_ever_runs(
 ) -> None:
     marker = tmp_path / "ran"
     program = tmp_path / "program"
-    program.write_text(f"#!/bin/sh\necho \"$0 $@\" >> {marker}\ncat 2>/dev/null\nexit 1\n")
+    program.write_text(f'#!/bin/sh\necho "$0 $@" >> {marker}\ncat 2>/dev/null\nexit 1\n')
     program.chmod(0o755)
     repo.commit({".gitattributes": "*.md diff=x filter=x merge=x\n", "skills/f/SKILL.md": "f\n"})
     for n, id in enumerate((A, B, C)):
@@ -140,11 +172,11 @@ def test_no_program_of_the_repository_or_the_person_ever_runs(
     keys += ["gpg.program", "core.editor", "core.alternateRefsCommand", "alias.rev-parse", "alias.cat-file"]
     keys += ["pager.diff-tree", "sequence.editor", "uploadpack.packObjectsHook", "interactive.diffFilter"]
     lines = "".join(
-        f'[{section}{f" {chr(34)}{sub}{chr(34)}" if sub else ""}]\n\t{key} = {program}\n'
+        f"[{section}{f' {chr(34)}{sub}{chr(34)}' if sub else ''}]\n\t{key} = {program}\n"
         for section, sub, key in ((k.split(".")[0], ".".join(k.split(".")[1:-1]), k.split(".")[-1]) for k in keys)
     )
     lines += "[commit]\n\tgpgSign = true\n\ttemplate = /nonexistent\n[user]\n\tuseConfigOnly = true\n"
-    lines += "[core]\n\tautocrlf = input\n[rebase]\n\tautoStash = true\n[filter \"x\"]\n\trequired = true\n"
+    lines += '[core]\n\tautocrlf = input\n[rebase]\n\tautoStash = true\n[filter "x"]\n\trequired = true\n'
     (home / ".gitconfig").write_text(lines + f"[core]\n\thooksPath = {tmp_path / 'hooks'}\n")
     config = repo.folder / ".git" / "config"
     config.write_text(config.read_text() + lines + f"[include]\n\tpath = {home / '.gitconfig'}\n")

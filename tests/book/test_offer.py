@@ -29,7 +29,10 @@ def hexes(start: int = 0) -> Callable[[], str]:
 def test_a_book_is_made_and_offers_wait_in_it(tmp_path: Path) -> None:
     folder = tmp_path / "cfg" / "learned"
     evidence = (("Evidence-key", "k1"), ("Sessions", "s1 turn 3\n(path)"))
-    offers = [Offer("lint first", "Run the linter first.", trailers=evidence), Offer("sizes", files={"skills/s/SKILL.md": "x\n"})]
+    offers = [
+        Offer("lint first", "Run the linter first.", trailers=evidence),
+        Offer("sizes", files={"skills/s/SKILL.md": "x\n"}),
+    ]
     ids = offer(folder, offers, NOW, hexes())
     assert ids == ["20270115-080000-000000", "20270115-080000-000001"]
     rows = queue.candidates(folder)
@@ -118,7 +121,9 @@ def test_known_remembers_what_was_accepted_rejected_and_waits(repo: Any) -> None
     def one(key: str, text: str) -> Offer:
         return Offer(key, text, trailers=(("Evidence-key", key),))
 
-    ids = offer(repo.folder, [one("k1", "Accept me."), one("k2", "Reject me."), one("k3", "Let me wait.")], NOW, hexes())
+    ids = offer(
+        repo.folder, [one("k1", "Accept me."), one("k2", "Reject me."), one("k3", "Let me wait.")], NOW, hexes()
+    )
     assert queue.accept(repo.folder, ids[0], NOW)["ok"] and queue.reject(repo.folder, ids[1])["ok"]
     repo.commit({"AGENTS.md": "A person threw it all out.\n"})
     told = known(repo.folder)

@@ -58,7 +58,10 @@ def test_a_trailing_comment_stays(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        (b"a = 1\r\n[learn]\r\nx = false # keep\r\n", b"a = 1\r\nlearning = false\r\n\r\n[learn]\r\nx = false # keep\r\n"),
+        (
+            b"a = 1\r\n[learn]\r\nx = false # keep\r\n",
+            b"a = 1\r\nlearning = false\r\n\r\n[learn]\r\nx = false # keep\r\n",
+        ),
         (b"\xef\xbb\xbfa = 1\n", b"\xef\xbb\xbfa = 1\nlearning = false\n"),
         (b"\xef\xbb\xbflearning = true\r\n", b"\xef\xbb\xbflearning = false\r\n"),
         (b"a = 1", b"a = 1\nlearning = false\n"),
@@ -101,7 +104,7 @@ def test_a_linked_file_stays_a_link_and_keeps_its_mode(tmp_path: Path) -> None:
     (tmp_path / "two.toml").symlink_to(tmp_path / "one.toml")
     set_value(tmp_path / "two.toml", "learning", False)
     assert (tmp_path / "two.toml").is_symlink() and tomllib.loads(real.read_text())["learning"] is False
-    assert real.stat().st_mode & 0o777 == 0o600 and os.listdir(real.parent) == ["config.toml"]
+    assert real.stat().st_mode & 0o777 == 0o600 and [path.name for path in real.parent.iterdir()] == ["config.toml"]
 
 
 def test_links_that_lead_nowhere_and_hard_links_are_refused(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def start(folder: Path, book: Book | None, now: int) -> Book:
     if files.read_bytes(folder / AGENTS.decode()) is None and AGENTS in texts:
         files.write_atomic(folder / AGENTS.decode(), texts[AGENTS])
     entries = {path: Entry("100644", blob_id(data, commit)) for path, data in texts.items()}
-    edit_index(book.git_dir, book.index, entries)
+    edit_index(book.git_dir, book.index, entries, commit)
     if not move_refs(book.folder, [RefMove(book.head_ref, None, commit)], "lessonbook: start the book"):
         raise BusyError(CHANGED)
     return _opened(folder)

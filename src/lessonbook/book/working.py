@@ -161,7 +161,7 @@ def _prepare_index(book: Book, index: Index, entries: Mapping[bytes, Entry | Non
     data = files.read_bytes(book.index)
     if data is not None:
         files.write_atomic(_new_index_of(book), data)
-    edit_index(book.git_dir, _new_index_of(book), _racy(book, index) | dict(entries))
+    edit_index(book.git_dir, _new_index_of(book), _racy(book, index) | dict(entries), book.head or "")
 
 
 def _racy(book: Book, index: Index) -> dict[bytes, Entry | None]:

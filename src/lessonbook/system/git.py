@@ -55,7 +55,8 @@ def run(
     done = attempt(folder, *args, data=data, env=env)
     if done.returncode not in ok:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise StoreError(f"git {args[0]} failed in {folder}: {said[0] if said else f'exit code {done.returncode}'}")
+        verb = next((arg for arg in args if not arg.startswith("-")), "")
+        raise StoreError(f"git {verb} failed in {folder}: {said[0] if said else f'exit code {done.returncode}'}")
     return done.stdout
 
 

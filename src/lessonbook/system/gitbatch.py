@@ -238,12 +238,13 @@ def move_refs(folder: Path, moves: Sequence[RefMove], reason: str) -> bool:
     return done.returncode == 0
 
 
-def edit_index(git_dir: Path, index: Path, entries: Mapping[bytes, Entry | None]) -> None:
+def edit_index(git_dir: Path, index: Path, entries: Mapping[bytes, Entry | None], like: str) -> None:
     """Set or remove (``None``) paths in the index file ``index``; no working file is read and no filter runs.
 
     A path that is set counts as not looked at yet: git compares it with the working file the next time it is asked.
+    ``like`` is any id of the repository: removing needs to know how long ids are.
     """
-    nothing = "0" * max((len(entry.oid) for entry in entries.values() if entry), default=40)
+    nothing = "0" * len(like)
     lines = [
         f"{entry.mode} {entry.oid}\t".encode() + path if entry else f"0 {nothing}\t".encode() + path
         for path, entry in sorted(entries.items(), key=lambda item: item[1] is not None)
@@ -253,4 +254,6 @@ def edit_index(git_dir: Path, index: Path, entries: Mapping[bytes, Entry | None]
     # the index did. So it is shown a folder with no file in it.
     with tempfile.TemporaryDirectory(prefix="lessonbook-") as empty:
         where = (f"--git-dir={git_dir}", f"--work-tree={empty}")
-        git.run(Path(empty), *where, "update-index", "-z", "--index-info", data=data, env={"GIT_INDEX_FILE": str(index)})
+        git.run(
+            Path(empty), *where, "update-index", "-z", "--index-info", data=data, env={"GIT_INDEX_FILE": str(index)}
+        )
