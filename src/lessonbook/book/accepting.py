@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from lessonbook.book.candidates import Waiting, read_waiting
 from lessonbook.book.content import AGENTS, refusal, shown
 from lessonbook.book.inclusion import includes
 from lessonbook.book.picking import Pick, Target, needed
-from lessonbook.book.repository import PENDING_REFS, Book, PendingRef, pending_refs
+from lessonbook.book.repository import PENDING_REFS, Book, find, pending_refs
 from lessonbook.book.sentences import CHANGED, LEARNED_MAX, SECRET, STALE, TOO_LONG, UNCOMMITTED
 from lessonbook.core.errors import BusyError, InputError, StoreError
 from lessonbook.system.gitbatch import (
@@ -32,14 +32,6 @@ class _Moves:
 
     moved: tuple[tuple[Waiting, Pick], ...]
     stale: tuple[str, ...]
-
-
-def find(refs: Iterable[PendingRef], id: str) -> PendingRef:
-    """Return the pending branch of ``id``. Raises ``InputError`` where nothing waits under it."""
-    for ref in refs:
-        if ref.id == id:
-            return ref
-    raise InputError(f"nothing is pending as {id}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,15 +21,13 @@ def answer(folder: Path, arg: str, config_file: Path, now: int) -> str:
 
     What others wrote is made safe to print: control and hidden characters are shown, never sent to the terminal.
     """
-    from lessonbook.core.clean import printable
-
     cmd, _, id = (arg.strip() or "list").partition(" ")
     try:
-        return printable(_answer(folder, cmd, id.strip(), config_file, now))
+        return _printable(_answer(folder, cmd, id.strip(), config_file, now))
     except LessonbookError as error:
-        return printable(str(error))
+        return _printable(str(error))
     except OSError as error:
-        return printable(f"{folder} cannot be worked on: {error.strerror or error}")
+        return _printable(f"{folder} cannot be worked on: {error.strerror or error}")
 
 
 def compact(folder: Path, id: str | None) -> dict[str, Any]:
@@ -63,6 +61,14 @@ def _answer(folder: Path, cmd: str, id: str, config_file: Path, now: int) -> str
     if not told["ok"]:
         return str(told["error"])
     return (told["diff"] or "(no change)") if cmd == "diff" else _done(cmd, told)
+
+
+def _printable(text: str) -> str:
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text  # the usual list: nothing to look for, and nothing to import for it
+    from lessonbook.core.clean import printable
+
+    return printable(text)
 
 
 def _line(c: Candidate) -> str:

@@ -37,7 +37,7 @@ _WAIT = 2.0
 @contextmanager
 def index_held(book: Book) -> Iterator[None]:
     """Hold git's own index lock, so that no git command can commit or check out in between. Raises ``BusyError``."""
-    lock = _lock_of(book)
+    lock = book.index_lock
     try:
         held = files.claimed(lock, _TOKEN, wait=_WAIT)
         held.__enter__()
@@ -73,7 +73,7 @@ def lay_ready(book: Book, index: Index, steps: Sequence[Change]) -> None:
     """Write the index that will hold ``steps``, and the intent that lets a later call finish them."""
     _prepare_index(book, index, {step.path: step.new for step in steps})
     point("accept.index-ready")
-    files.write_atomic(_intent_of(book), json.dumps([_packed(step) for step in steps]).encode())
+    files.write_atomic(book.intent, json.dumps([_packed(step) for step in steps]).encode())
     point("accept.intended")
 
 
@@ -83,19 +83,14 @@ def carry_out(book: Book, steps: Sequence[Change], blobs: Mapping[str, bytes]) -
     _write_files(book, steps, blobs)
     files.move(_new_index_of(book), book.index)
     point("accept.index-replaced")
-    _intent_of(book).unlink(missing_ok=True)
+    book.intent.unlink(missing_ok=True)
     point("accept.finished")
 
 
 def discard(book: Book) -> None:
     """Forget what ``lay_ready`` wrote, because HEAD did not move."""
-    files.remove(_intent_of(book))
+    files.remove(book.intent)
     files.remove(_new_index_of(book))
-
-
-def unfinished(book: Book) -> bool:
-    """Whether a crash left something for ``finish``."""
-    return _intent_of(book).exists() or _lock_of(book).exists()
 
 
 def finish(book: Book) -> None:
@@ -104,10 +99,10 @@ def finish(book: Book) -> None:
     Where HEAD holds the new state of a path, and the index or the working file still is as it was before, they are
     brought along; where a person has changed them since, they stay. Where HEAD never moved, nothing happens.
     """
-    if files.release_dead(_lock_of(book), _TOKEN):
-        for path in (_intent_of(book), _new_index_of(book), _lock_of(book)):
+    if files.release_dead(book.index_lock, _TOKEN):
+        for path in (book.intent, _new_index_of(book), book.index_lock):
             files.remove_leftovers(path)
-    intent = files.read_bytes(_intent_of(book))
+    intent = files.read_bytes(book.intent)
     if intent is None:
         return
     with index_held(book):
@@ -121,7 +116,7 @@ def finish(book: Book) -> None:
         _write_files(book, due, {oid: item.data for oid, item in found.items()})
         if _new_index_of(book).exists():
             files.move(_new_index_of(book), book.index)
-        _intent_of(book).unlink(missing_ok=True)
+        book.intent.unlink(missing_ok=True)
 
 
 def _steps(intent: bytes) -> list[Change]:
@@ -220,14 +215,6 @@ def _bytes(folder: Path, path: bytes) -> bytes | None:
 
 def _path(folder: Path, path: bytes) -> Path:
     return folder / path.decode("utf-8", "surrogateescape")
-
-
-def _lock_of(book: Book) -> Path:
-    return book.index.with_name(book.index.name + ".lock")
-
-
-def _intent_of(book: Book) -> Path:
-    return book.git_dir / "lessonbook-intent"
 
 
 def _new_index_of(book: Book) -> Path:

@@ -6,9 +6,7 @@ written to a process is written before anything is read back (git before 2.49 do
 
 from __future__ import annotations
 
-import hashlib
 import re
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,6 +75,8 @@ AUTHOR = re.compile(rb"(?:[^<>\0\n]* )?<[^<>\0\n]*> \d+ [+-]\d{4}\Z")
 
 def blob_id(data: bytes, like: str) -> str:
     """Return the id git gives a blob of these bytes, in the hash that the id ``like`` is of. No filter ever runs."""
+    import hashlib
+
     digest = hashlib.sha256 if len(like) == 64 else hashlib.sha1
     return digest(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
@@ -244,6 +244,8 @@ def edit_index(git_dir: Path, index: Path, entries: Mapping[bytes, Entry | None]
     A path that is set counts as not looked at yet: git compares it with the working file the next time it is asked.
     ``like`` is any id of the repository: removing needs to know how long ids are.
     """
+    import tempfile
+
     nothing = "0" * len(like)
     lines = [
         f"{entry.mode} {entry.oid}\t".encode() + path if entry else f"0 {nothing}\t".encode() + path
