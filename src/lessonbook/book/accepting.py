@@ -53,6 +53,7 @@ def accept(book: Book, id: str, now: int) -> dict[str, Any]:
     waiting = read_waiting(book, refs)
     w = next(w for w in waiting if w.id == id)
     head = _head_of(book)
+    _check_nothing_in_progress(book)
     why = w.problem or (w.held and f"{id} cannot be accepted: {w.held}") or refusal(w.changes)
     if why:
         raise InputError(why)
@@ -101,6 +102,15 @@ def _head_of(book: Book) -> str:
     if book.head_ref.startswith(PENDING_REFS):
         raise InputError(f"{book.folder} is on the pending branch {book.head_ref}; switch it back to its own branch")
     return book.head
+
+
+def _check_nothing_in_progress(book: Book) -> None:
+    """Refuse while a person's merge, rebase, cherry-pick or revert waits to be finished: HEAD is theirs until then."""
+    for name in ("MERGE_HEAD", "rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVERT_HEAD"):
+        if (book.git_dir / name).exists():
+            raise InputError(
+                f"a merge, rebase, cherry-pick or revert in {book.folder} is not finished; finish or abort it first"
+            )
 
 
 def _target(book: Book, head: str, waiting: Sequence[Waiting], accepted: Sequence[Change]) -> Target:

@@ -150,7 +150,10 @@ def _recovered(folder: Path) -> Book | None:
         try:
             with book_locked(folder, wait=0):
                 working.finish(book)
-        except LessonbookError:  # a reader never waits for this and never fails by it; the next accept finishes it
+        except (
+            LessonbookError,
+            OSError,
+        ):  # a reader never waits for this and never fails by it; the next accept finishes it
             pass
     return book
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from lessonbook.book.content import shown
+from lessonbook.book.content import refusal, shown
 from lessonbook.book.repository import Book
 from lessonbook.core.errors import BusyError
 from lessonbook.system import files
@@ -121,9 +121,11 @@ def finish(book: Book) -> None:
 
 def _steps(intent: bytes) -> list[Change]:
     try:
-        return [_unpacked(*row) for row in json.loads(intent)]
+        steps = [_unpacked(*row) for row in json.loads(intent)]
     except (ValueError, TypeError):  # damaged, so not ours to act on
         return []
+    # Whoever could write into the repository could write an intent: it is held to the rules of a candidate.
+    return [] if refusal(steps) else steps
 
 
 def _packed(step: Change) -> list[object]:
@@ -136,7 +138,9 @@ def _unpacked(path: str, old: list[str] | None, new: list[str] | None) -> Change
 
 def _write_files(book: Book, steps: Iterable[Change], blobs: Mapping[str, bytes]) -> None:
     for step in sorted(steps, key=lambda step: step.new is not None):
-        now = None if _unusable(book.folder, step.path) else _bytes(book.folder, step.path)
+        if _unusable(book.folder, step.path):
+            continue  # a person put something else there after a crash
+        now = _bytes(book.folder, step.path)
         if not _same(now, step.old):
             continue  # finished before the crash, or changed by a person since
         if step.new is None:
