@@ -8,7 +8,7 @@ hosts do most, so what only accepting needs is imported there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -100,15 +100,12 @@ def book_locked(folder: Path, wait: float = _WAIT) -> Iterator[None]:
     from lessonbook.system import files
 
     folder = folder.absolute()
-    held = files.locked(folder.parent / f".{folder.name}.lock", wait=wait)
-    try:
-        held.__enter__()
-    except BusyError as error:
-        raise BusyError(BATCH.format(folder=folder)) from error
-    try:
+    with ExitStack() as held:
+        try:
+            held.enter_context(files.locked(folder.parent / f".{folder.name}.lock", wait=wait))
+        except BusyError as error:
+            raise BusyError(BATCH.format(folder=folder)) from error
         yield
-    finally:
-        held.__exit__(None, None, None)
 
 
 def _told(folder: Path, id: str, act: Callable[[Book, str], dict[str, Any]], *, lock: bool = False) -> dict[str, Any]:

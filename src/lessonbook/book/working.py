@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from lessonbook.book.content import refusal, shown
@@ -37,19 +37,15 @@ _WAIT = 2.0
 @contextmanager
 def index_held(book: Book) -> Iterator[None]:
     """Hold git's own index lock, so that no git command can commit or check out in between. Raises ``BusyError``."""
-    lock = book.index_lock
-    try:
-        held = files.claimed(lock, _TOKEN, wait=_WAIT)
-        held.__enter__()
-    except BusyError as error:
-        raise BusyError(
-            f"git's own lock {lock} is held: another git command works in the book, or one was cut off there; "
-            "nothing was changed; try again when it has finished."
-        ) from error
-    try:
+    with ExitStack() as held:
+        try:
+            held.enter_context(files.claimed(book.index_lock, _TOKEN, wait=_WAIT))
+        except BusyError as error:
+            raise BusyError(
+                f"git's own lock {book.index_lock} is held: another git command works in the book, or one was cut off "
+                "there; nothing was changed; try again when it has finished."
+            ) from error
         yield
-    finally:
-        held.__exit__(None, None, None)
 
 
 def uncommitted(book: Book, index: Index, paths: Iterable[bytes], tree: Mapping[bytes, Entry]) -> list[str]:

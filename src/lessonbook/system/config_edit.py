@@ -6,7 +6,6 @@ tomlkit is known to misplace keys beside dotted tables. Where they differ, nothi
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +64,8 @@ def _text(raw: bytes, path: Path) -> str:
 
 
 def _parsed(text: str, path: Path) -> dict[str, Any]:
+    import tomllib
+
     try:
         return tomllib.loads(text)
     except ValueError as error:
