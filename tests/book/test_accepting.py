@@ -10,13 +10,17 @@ import shutil
 import signal
 import subprocess
 import sys
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from lessonbook.book import queue
+from lessonbook.book.sentences import STALE
 from lessonbook.system import faults
 
 A, B, C = "20270301-080000-0000aa", "20270301-090000-0000bb", "20270301-100000-0000cc"
@@ -229,3 +233,48 @@ def test_a_book_in_a_linked_worktree_works(repo: Any, tmp_path: Path) -> None:
     assert queue.accept(linked.folder, A, NOW)["ok"]
     assert (linked.text(), linked.git("status", "--porcelain")) == ("New.\n", "")
     assert (repo.text(), repo.git("status", "--porcelain")) == ("Run the linter first.\n", "")
+
+
+class TestAnyOrder:
+    """Whatever people decide in whatever order, nothing is lost, half done or left behind."""
+
+    @given(
+        kinds=st.lists(st.sampled_from(["rule", "skill", "rewrite", "drop", "day"]), min_size=1, max_size=6),
+        verbs=st.lists(st.tuples(st.sampled_from(["accept", "reject", "restack", "commit"]), st.integers(0, 5))),
+    )
+    @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    def test_decisions(self, make_repo: Any, kinds: list[str], verbs: list[tuple[str, int]]) -> None:
+        repo = make_repo(f"book-{uuid.uuid4().hex}", {"AGENTS.md": "Base.\n", "skills/old/SKILL.md": "old\n"})
+        ids = [f"20270301-08000{n}-00000a" for n in range(len(kinds))]
+        for n, (id, kind) in enumerate(zip(ids, kinds, strict=True)):
+            files: dict[str, dict[str, str | None]] = {
+                "rule": {"AGENTS.md": f"Base.\n\nRule {n}.\n"},
+                "skill": {f"skills/s{n}/SKILL.md": f"{n}\n"},
+                "rewrite": {"AGENTS.md": f"Rewritten {n}.\n"},
+                "drop": {"skills/old/SKILL.md": None},
+                "day": {"dhrona-2027-03-01.md": f"- {n}\n"},
+            }
+            repo.propose(id, files[kind])
+        messages = {id: repo.git("log", "-1", "--format=%an %ad %B", f"pending/{id}") for id in ids}
+        waiting = set(ids)
+        for verb, n in verbs:
+            id, head = ids[n % len(ids)], repo.git("rev-parse", "HEAD")
+            if verb == "accept":
+                told = queue.accept(repo.folder, id, NOW)
+                assert told["ok"] or (id not in waiting) or told["error"] == STALE, told
+                moved = repo.git("rev-parse", "HEAD") != head
+                assert moved == bool(told["ok"] and told["commit"])
+                assert not moved or repo.git("log", "-1", "--format=%an %ad %B") == messages[id]
+                waiting -= {id} if told["ok"] else set()
+            elif verb == "reject":
+                assert queue.reject(repo.folder, id)["ok"] is (id in waiting)
+                waiting.discard(id)
+            elif verb == "restack":
+                queue.restack(repo.folder, NOW)
+            else:
+                repo.commit({"notes.txt": uuid.uuid4().hex})
+            assert [row["id"] for row in queue.pending(repo.folder)] == sorted(waiting)
+            assert repo.git("status", "--porcelain") == "" and "<<<<" not in repo.text()
+        for id in waiting:
+            assert repo.git("log", "-1", "--format=%an %ad %B", f"pending/{id}") == messages[id]
+        assert repo.git("fsck", "--no-dangling", "--strict") == ""

@@ -416,6 +416,8 @@ def test_another_owner_is_explained_and_nothing_is_written(repo: Any, monkeypatc
     repo.propose(A, {"AGENTS.md": "x\n"})
     before = repo.state()
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    if subprocess.run(["git", "-C", str(repo.folder), "status"], capture_output=True, check=False).returncode == 0:
+        pytest.skip("this git does not look at owners (before 2.30.3)")
     assert "belongs to another user" in queue.accept(repo.folder, A, NOW)["error"]
     with pytest.raises(StoreError, match="belongs to another user"):
         queue.pending(repo.folder)
