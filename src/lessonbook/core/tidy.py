@@ -7,7 +7,6 @@ may have edited: clean, then redact (so that cleaning cannot put a secret togeth
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from lessonbook.core.clean import bound, clean_line, comparable
@@ -35,6 +34,20 @@ class Tidied:
     cut: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class TidiedLesson:
+    """A lesson fit to keep, how many secrets were taken out of it, and a sentence for each field that was cut."""
+
+    lesson: Lesson
+    redacted: int
+    cuts: tuple[str, ...]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The sentences its author must be told."""
+        return (*self.cuts, *redaction_notes(self.redacted))
+
+
 def tidy(text: str, limit: int | None = None) -> Tidied:
     """Return ``text`` as one clean line without secrets, of at most ``limit`` characters. Doing it twice is once."""
     found = redact(clean_line(text))
@@ -43,26 +56,26 @@ def tidy(text: str, limit: int | None = None) -> Tidied:
     return Tidied(clean_line(kept), found.count, cut)
 
 
-def tidy_lesson(
-    lesson: Lesson, text_limit: int | None = None, context_limit: int | None = None
-) -> tuple[Lesson, tuple[str, ...]]:
-    """Return the lesson fit to keep, every field of it, and the sentences its author must be told about that."""
+def tidy_lesson(lesson: Lesson, text_limit: int | None = None, context_limit: int | None = None) -> TidiedLesson:
+    """Return the lesson fit to keep, every field of it, and what had to be done for that."""
     text = tidy(lesson.text, text_limit)
     context = tidy(lesson.context or "", context_limit)
-    source, metadata = tidy(lesson.source), _tidy_metadata(lesson.metadata)
-    redacted = text.redacted + context.redacted
-    notes = [
+    metadata = {tidy(key).text: tidy(value).text for key, value in lesson.metadata.items()}
+    kept = replace(
+        lesson, text=text.text, context=context.text or None, source=tidy(lesson.source).text, metadata=metadata
+    )
+    cuts = [
         *([f"The lesson was cut to {text_limit:,} characters."] if text.cut else []),
         *([f"The context was cut to {context_limit:,} characters."] if context.cut else []),
-        *([redaction_note(redacted)] if redacted else []),
     ]
-    kept = replace(lesson, text=text.text, context=context.text or None, source=source.text, metadata=metadata)
-    return kept, tuple(notes)
+    return TidiedLesson(kept, text.redacted + context.redacted, tuple(cuts))
 
 
-def redaction_note(count: int) -> str:
-    """Return the sentence that says how many secrets were taken out before anything was kept."""
-    return "1 secret was redacted." if count == 1 else f"{count:,} secrets were redacted."
+def redaction_notes(count: int) -> tuple[str, ...]:
+    """Return the sentence that says how many secrets were taken out before anything was kept; none for none."""
+    if not count:
+        return ()
+    return ("1 secret was redacted.",) if count == 1 else (f"{count:,} secrets were redacted.",)
 
 
 def same_text(one: str) -> str:
@@ -78,7 +91,3 @@ def as_item(text: str) -> str:
 def from_item(text: str) -> str:
     """Return the text ``as_item`` was given."""
     return text[1:] if text.startswith("\\") and _BLOCK.match(text) else text
-
-
-def _tidy_metadata(metadata: Mapping[str, str]) -> dict[str, str]:
-    return {tidy(key).text: tidy(value).text for key, value in metadata.items()}

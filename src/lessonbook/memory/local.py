@@ -55,7 +55,8 @@ class LocalMemory:
 
     def store(self, lesson: Lesson) -> Receipt:
         """Put the lesson on top; one that is there already moves up and is ``DUPLICATE``. Raises ``StoreError``."""
-        kept, notes = tidy_lesson(lesson, TEXT_LIMIT, CONTEXT_LIMIT)
+        tidied = tidy_lesson(lesson, TEXT_LIMIT, CONTEXT_LIMIT)
+        kept, notes = tidied.lesson, tidied.notes
         if not kept.text:
             return Receipt(Outcome.REFUSED, reason=EMPTY)
         new = page.make_item(kept.text, kept.context)

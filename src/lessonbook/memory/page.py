@@ -18,6 +18,8 @@ from lessonbook.core.tidy import as_item, from_item, same_text, tidy
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
 _ENDING = re.compile(r"\r\n|\n|\r")
 _CONTEXT = re.compile(r"(.*) _\(context: (.*?)\)_", re.DOTALL)
+_MARK = re.compile(r"_(\\*)\(context:")
+_HIDDEN_MARK = re.compile(r"_\\(\\*)\(context:")
 _FENCE = re.compile(r" {0,3}(?=(`{3,})[^`]*\Z|(~{3,}))")
 _COMMENT = re.compile(r" {0,3}<!--")
 _BOM = "\ufeff"
@@ -75,7 +77,8 @@ class Page:
 
 def make_item(text: str, context: str | None) -> Item:
     """Return a tidied lesson as the file writes it."""
-    return Item(f"- {as_item(text)} _(context: {context})_" if context else f"- {as_item(text)}")
+    lesson = f"- {as_item(_hidden(text))}"
+    return Item(f"{lesson} _(context: {_hidden(context)})_" if context else lesson)
 
 
 def parse(data: bytes | None) -> Page:
@@ -123,8 +126,17 @@ def _read(line: str) -> tuple[str, str | None]:
     content = line.removeprefix("- ").encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     found = _CONTEXT.fullmatch(content.rstrip())
     if found is None:
-        return from_item(tidy(content).text), None
-    return from_item(tidy(found[1]).text), tidy(found[2]).text or None
+        return _shown(from_item(tidy(content).text)), None
+    return _shown(from_item(tidy(found[1]).text)), _shown(tidy(found[2]).text) or None
+
+
+def _hidden(text: str) -> str:
+    """Put a backslash into what would be read as the mark of a context; Markdown shows it without."""
+    return _MARK.sub(r"_\\\1(context:", text)
+
+
+def _shown(text: str) -> str:
+    return _HIDDEN_MARK.sub(r"_\1(context:", text)
 
 
 def _grouped(lines: Sequence[str]) -> list[str | Item]:

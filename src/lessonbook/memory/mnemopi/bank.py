@@ -61,7 +61,8 @@ class MnemopiMemory:
 
     def store(self, lesson: Lesson) -> Receipt:
         """Keep the lesson in the bank of its scope, durably; told before, it keeps its id and gains the new context."""
-        kept, notes = tidy_lesson(lesson, TEXT_LIMIT, CONTEXT_LIMIT)
+        tidied = tidy_lesson(lesson, TEXT_LIMIT, CONTEXT_LIMIT)
+        kept, notes = tidied.lesson, tidied.notes
         if not kept.text:
             return Receipt(Outcome.REFUSED, reason=EMPTY)
         bank = SHARED if kept.scope is Scope.GLOBAL else self._project
