@@ -98,8 +98,8 @@ def on_top(page: Page, items: Sequence[Item]) -> Page:
     fresh = [Item(_ENDING.sub(page.ending, item.line) + page.ending) for item in items]
     place = next((n for n, part in enumerate(page.parts) if isinstance(part, Item)), len(page.parts))
     before, after = page.parts[:place], page.parts[place:]
-    last = before[-1] if before and not after else ""
-    if isinstance(last, str) and last not in ("", _BOM) and not last.endswith(("\n", "\r")):
+    last = before[-1] if before and not after and before != (_BOM,) else "\n"
+    if isinstance(last, str) and not last.endswith(("\n", "\r")):
         before = (*before, page.ending)
     kept = [part for part in after if isinstance(part, str) or part.line not in moved]
     return Page((*before, *fresh, *kept), page.ending)

@@ -100,7 +100,7 @@ class BankFile:
     def _prefer_wal(self, db: sqlite3.Connection) -> None:
         if db.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
             return
-        db.execute(f"PRAGMA busy_timeout = {int(_WAL_WAIT * 1000)}")
+        db.execute(f"PRAGMA busy_timeout = {int(min(_WAL_WAIT, self._wait) * 1000)}")
         with suppress(sqlite3.OperationalError):  # in use or impossible here: the journal it has is as durable
             db.execute("PRAGMA journal_mode = WAL").fetchone()
         db.execute(f"PRAGMA busy_timeout = {int(self._wait * 1000)}")
