@@ -84,9 +84,11 @@ class MemoryContract:
         assert Scope.PROJECT in memory.scopes
 
     def test_a_new_store_is_empty(self, tmp_path: Path) -> None:
-        """Nothing is there, and that is no error."""
+        """Nothing is there, and that is no error; asking makes no file."""
+        before = sorted(tmp_path.rglob("*"))
         memory = self.open(tmp_path, _clock())
         assert (memory.count(), list(memory.recent()), list(memory.recall("anything"))) == (0, [], [])
+        assert sorted(tmp_path.rglob("*")) == before
         memory.close()
 
     def test_a_lesson_outlives_the_one_who_stored_it(self, tmp_path: Path) -> None:
@@ -150,6 +152,14 @@ class MemoryContract:
             assert receipt.outcome is Outcome.REFUSED
             assert receipt.reason
         assert memory.count() == 0
+        memory.close()
+
+    def test_a_scope_is_kept_apart_or_refused(self, tmp_path: Path) -> None:
+        """A lesson for every project is never kept as if it were one for this project."""
+        memory = self.open(tmp_path, _clock())
+        receipt = memory.store(Lesson("everywhere", scope=Scope.GLOBAL))
+        assert (receipt.outcome is Outcome.STORED) == (Scope.GLOBAL in memory.scopes)
+        assert memory.count() == (1 if Scope.GLOBAL in memory.scopes else 0)
         memory.close()
 
     def test_no_question_is_an_error(self, tmp_path: Path) -> None:

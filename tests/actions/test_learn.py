@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import resource
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -402,3 +403,22 @@ def test_the_schema_is_one_every_host_takes(home: Path) -> None:
     for word in ("$ref", "$defs", "anyOf", "oneOf", "allOf"):
         assert word not in repr(bank.parameters)
     assert (local.name, "sparingly" in local.description) == ("learn", True)
+
+
+@pytest.mark.parametrize("backend", ["local", "mnemopi"])
+def test_a_full_disk_stores_nothing_says_so_and_heals(home: Path, backend: str) -> None:
+    desk = Desk(home, backend)
+    desk.learn(memory="one")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, limits[1]))
+    try:
+        message = refused(lambda: desk.learn(memory="two " * 450, skill=SKILL))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert "did not store the lesson: " in message
+    assert not desk.skill_file().exists()
+    assert desk.lessons() == ["one"]
+    assert not list(desk.settings.agent_dir.rglob("*.tmp"))
+    assert text(desk.learn(memory="two", skill=SKILL)) == 'Lesson stored. Created managed skill "size-check".'
+    assert desk.lessons() == ["two", "one"]
+    desk.memory.close()

@@ -17,16 +17,15 @@ from typing import Any
 
 from lessonbook.actions import learn_call
 from lessonbook.core.errors import LearnError, SetupError
-from lessonbook.core.lesson import Lesson, Outcome, Receipt, Scope
+from lessonbook.core.lesson import EMPTY, NO_GLOBAL, Lesson, Outcome, Receipt, Scope
 from lessonbook.core.ports import Memory
 from lessonbook.core.redact import LABEL, redact
 from lessonbook.core.skill import Skill, SkillDraft, prepare
-from lessonbook.core.tidy import EMPTY, redaction_notes, tidy_lesson
+from lessonbook.core.tidy import redaction_notes, tidy_lesson
 from lessonbook.skills.discovery import authored_names
 from lessonbook.skills.managed import ManagedSkills, managed_skills
 from lessonbook.system.settings import Settings, places
 
-NO_GLOBAL = "Global memory scope is only available with the Mnemopi backend."
 NO_ID = "Mnemopi did not store the lesson (no memory id returned)."
 
 _BACKENDS = {"local": "Local", "mnemopi": "Mnemopi", "hindsight": "Hindsight"}

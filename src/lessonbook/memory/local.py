@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lessonbook.core.errors import BusyError, StoreError
-from lessonbook.core.lesson import Lesson, Outcome, Recalled, Receipt
-from lessonbook.core.tidy import EMPTY, tidy_lesson
+from lessonbook.core.lesson import EMPTY, NO_GLOBAL, Lesson, Outcome, Recalled, Receipt
+from lessonbook.core.tidy import tidy_lesson
 from lessonbook.memory import page, scoring
 from lessonbook.system import files
 from lessonbook.system.faults import point
@@ -57,8 +57,8 @@ class LocalMemory:
         """Put the lesson on top; one that is there already moves up and is ``DUPLICATE``. Raises ``StoreError``."""
         tidied = tidy_lesson(lesson, TEXT_LIMIT, CONTEXT_LIMIT)
         kept, notes = tidied.lesson, tidied.notes
-        if not kept.text:
-            return Receipt(Outcome.REFUSED, reason=EMPTY)
+        if not kept.text or kept.scope not in self.scopes:
+            return Receipt(Outcome.REFUSED, reason=NO_GLOBAL if kept.text else EMPTY)
         new = page.make_item(kept.text, kept.context)
         target = self._target()
         with files.locked(target.with_name(f".{target.name}.lock"), wait=self._wait):

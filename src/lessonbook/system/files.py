@@ -84,9 +84,9 @@ def make_private_file(path: Path) -> None:
     """Make an empty file only its owner can read, and its folders, where it is missing. Raises ``StoreError``."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        os.close(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
     except OSError as error:
-        raise StoreError(f"{path} cannot be opened for writing: {_why(error)}.") from error
+        raise StoreError(f"{path} cannot be made: {_why(error)}.") from error
 
 
 def sync_folder(folder: Path) -> None:

@@ -132,7 +132,7 @@ def test_past_the_wait_it_is_an_error_and_the_next_call_works(path: Path) -> Non
     with closing(MnemopiMemory(path, "p-1", clock(), wait=0.05)) as memory:
         memory.store(Lesson("first"))
         with held(path):
-            with pytest.raises(BusyError, match="nothing was stored"):
+            with pytest.raises(BusyError, match="nothing was changed"):
                 memory.store(Lesson("second"))
             assert [found.text for found in memory.recent()] == ["first"]
         assert memory.store(Lesson("second")).outcome is Outcome.STORED

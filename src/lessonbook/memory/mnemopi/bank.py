@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from lessonbook.core.clean import clean_line
-from lessonbook.core.lesson import Lesson, Outcome, Recalled, Receipt, Scope
-from lessonbook.core.tidy import EMPTY, same_text, tidy, tidy_lesson
+from lessonbook.core.lesson import EMPTY, Lesson, Outcome, Recalled, Receipt, Scope
+from lessonbook.core.tidy import same_text, tidy, tidy_lesson
 from lessonbook.memory import scoring
 from lessonbook.memory.mnemopi.connection import WAIT, BankFile
 
@@ -80,7 +80,7 @@ class MnemopiMemory:
     def recall(self, query: str, limit: int = 5) -> Sequence[Recalled]:
         """Return the lessons of both banks that share a word with ``query``, best first; blank finds nothing."""
         terms = scoring.terms(same_text(clean_line(query[:_QUERY_LIMIT])))
-        if not terms or limit < 1:
+        if not terms or limit < 1 or not self._file.exists():
             return []
         with self._file.reading() as db:
             rows = db.execute(_MATCHING, (match_any(terms), *self._banks, 2 * limit)).fetchall()
@@ -92,7 +92,7 @@ class MnemopiMemory:
 
     def recent(self, limit: int = 20) -> Sequence[Recalled]:
         """Return the lessons of both banks told last, newest first."""
-        if limit < 1:
+        if limit < 1 or not self._file.exists():
             return []
         with self._file.reading() as db:
             rows = db.execute(_NEWEST, (*self._banks, 2 * limit)).fetchall()
@@ -100,6 +100,8 @@ class MnemopiMemory:
 
     def count(self) -> int:
         """Return how many different lessons this project can recall, the shared ones included."""
+        if not self._file.exists():
+            return 0
         with self._file.reading() as db:
             found = db.execute("SELECT count(DISTINCT same) FROM lessons WHERE bank IN (?, ?)", self._banks).fetchone()
         return int(found[0])

@@ -59,6 +59,10 @@ class BankFile:
             except sqlite3.Error as error:
                 raise self._explained(error) from error
 
+    def exists(self) -> bool:
+        """Whether there is a file to read; reading alone never makes one."""
+        return self.path.exists()
+
     def close(self) -> None:
         """Close the file; the next use opens it again."""
         with self._lock:
@@ -116,7 +120,7 @@ class BankFile:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in _BUSY:
             return BusyError(
-                f"Another process kept {self.path} locked for {self._wait:g} seconds; nothing was stored, try again."
+                f"Another process kept {self.path} locked for {self._wait:g} seconds; nothing was changed, try again."
             )
         self.close()
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
