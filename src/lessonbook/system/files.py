@@ -127,13 +127,20 @@ def _target(path: Path, *, follow: bool) -> Path:
         return target
     except OSError as error:
         raise StoreError(f"{target} cannot be read: {_why(error)}.") from error
+    check_replaceable(found, target)
+    return target
+
+
+def check_replaceable(found: os.stat_result, target: Path) -> None:
+    """Raise ``StoreError`` for what a write must not replace: a link, no regular file, a second name, read-only."""
+    if stat.S_ISLNK(found.st_mode):
+        raise StoreError(f"{target} is a symbolic link; it is not written through.")
     if not stat.S_ISREG(found.st_mode):
         raise StoreError(f"{target} is not a regular file; nothing was written.")
     if found.st_nlink > 1:
         raise StoreError(f"{target} has a second hard link, which a safe write would cut off; nothing was written.")
     if not found.st_mode & 0o222:
         raise StoreError(f"{target} is read-only; nothing was written.")
-    return target
 
 
 def _mode(target: Path, new_mode: int) -> int:
