@@ -170,7 +170,7 @@ def _build(event: yaml.Event, rest: Iterator[yaml.Event], depth: int) -> Value:
         raise InputError(f"uses a YAML anchor or alias in line {line}, which is not read")
     tag = getattr(event, "tag", None)
     if tag and tag != "!" and not tag.startswith("tag:yaml.org,2002:"):
-        raise InputError(f"uses the YAML tag {tag} in line {line}; put the text in quotes")
+        raise InputError(f"uses the YAML tag {tag!r} in line {line}; put the text in quotes")
     if kind == "ScalarEvent":
         return str(getattr(event, "value", ""))
     if depth >= MAX_DEPTH:

@@ -75,14 +75,16 @@ def merge(old: str, new: str) -> str:
     """
     before, given = parse(old), parse(new)
     result = _merged(old, new).text()
-    expected = dict(before)
-    for key, value in given.items():
-        known = before.get(key)
-        if key == "metadata" and isinstance(known, Mapping) and isinstance(value, Mapping):
-            expected[key] = {**known, **value}
-        elif key != "metadata" or known is None:
-            expected[key] = value
-    if parse(result) != expected:
+    try:
+        after = parse(result)
+    except InputError:
+        after = {}
+    kept, fresh = before.get("metadata"), given.get("metadata")
+    both = {**kept, **fresh} if isinstance(kept, Mapping) and isinstance(fresh, Mapping) else fresh
+    expected = {**before, **given}
+    if kept is not None and after.get("metadata") in (kept, both):
+        expected["metadata"] = after["metadata"]
+    if after != expected:
         raise InputError("has a frontmatter laid out so that it cannot be edited safely; write one key a line")
     return result
 
@@ -100,14 +102,16 @@ def _merged(old: str, new: str) -> _Entries:
 
 
 def _merged_table(kept: tuple[str, ...], fresh: tuple[str, ...]) -> tuple[str, ...]:
-    found = next((re.match(r" +", line) for line in kept[1:] if line.strip()), None)
+    notes = tuple(_trailing_notes(kept))
+    table = kept[1 : len(kept) - len(notes)]
+    found = next((re.match(r" +", line) for line in table if line.strip()), None)
     if not re.fullmatch(r"metadata: *(#.*)?", kept[0]) or found is None:
         return kept
     indent = found[0]
-    inner = "".join(f"{line.removeprefix(indent)}\n" for line in kept[1:])
+    inner = "".join(f"{line.removeprefix(indent)}\n" for line in table)
     added = "".join(f"{line.removeprefix('  ')}\n" for line in fresh[1:])
-    merged = _merged(inner, added).text().splitlines()
-    return kept[0], *(f"{indent}{line}" if line else line for line in merged)
+    merged = _merged(inner, added).text().split("\n")[:-1]
+    return kept[0], *(f"{indent}{line}" if line else line for line in merged), *notes
 
 
 def _trailing_notes(lines: tuple[str, ...]) -> Iterator[str]:
@@ -118,7 +122,9 @@ def _trailing_notes(lines: tuple[str, ...]) -> Iterator[str]:
 
 
 def _entries(block: str) -> _Entries:
-    lines = block.split("\n")[:-1] if block.endswith("\n") else block.split("\n")
+    lines = block.split("\n")
+    if not lines[-1]:
+        lines.pop()
     starts = list(_key_lines(yaml_events(block)))
     ends = [line for _, line in starts[1:]] + [len(lines)]
     head = tuple(lines[: starts[0][1]] if starts else lines)

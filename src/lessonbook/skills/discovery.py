@@ -128,9 +128,9 @@ def _examined(file: SkillFile, origin: Origin) -> _Seen:
     item = _Seen(found, {file.folder.casefold()}, usable=False)
     text = None if file.problem else _text(file.head)
     parts = frontmatter.split(text) if text is not None else None
-    reason = file.problem or ("is not UTF-8 text" if parts is None else parts.problem)
+    reason = file.problem or ("is not UTF-8 text" if parts is None else _line(parts.problem or ""))
     if reason or parts is None:
-        item.problems.append(reason or "")
+        item.problems.append(reason)
         return item
     claimed = parts.fields.get("name", "")
     name, told = _name(claimed, file.folder)

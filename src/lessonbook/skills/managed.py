@@ -86,6 +86,13 @@ class ManagedSkills:
         _check_name(name)
         return self._history.versions(name)
 
+    def version_text(self, name: str, number: int) -> str:
+        """Return the text of one kept version. Raises ``InputError`` where there is none of that number."""
+        found = next((version for version in self.versions(name) if version.number == number), None)
+        if found is None:
+            raise InputError(f'Managed skill "{name}" has no version {number}.')
+        return _text(found.path, self._history.read(name, found))
+
     def undo(self, name: str, to: int | None = None) -> Path:
         """Bring back the version before the present one, or version ``to``, as one more version; return the file.
 
@@ -116,18 +123,21 @@ class ManagedSkills:
         else:
             found = versions[-1] if versions else None
         if found is None:
-            wanted = f"version {to}" if to is not None else "version before this one"
-            raise InputError(f'Managed skill "{name}" has no {wanted}; delete it to be rid of it.')
+            wanted = f"version {to}" if to is not None else "version before this one; delete it to be rid of it"
+            raise InputError(f'Managed skill "{name}" has no {wanted}.')
         return found
 
     def _settled(self, name: str, live: bytes) -> int:
-        """Return the number whose text is live, after keeping a text that a person edited by hand."""
-        last = list(reversed(self._history.versions(name)))[:2]
-        for version in last:
-            # The one before the last is live where a writer was killed between keeping and replacing.
+        """Return the number whose text is live, and see to it that the newest version is this text.
+
+        It is not where a person edited the file by hand, nor where a writer was killed between keeping a version and
+        putting it in place; the version before is live then.
+        """
+        last = self._history.versions(name)[-2:]
+        for version in reversed(last):
             if self._history.read(name, version) == live:
-                return version.place
-        return self._history.keep(name, live).number
+                return version.place if version is last[-1] else self._history.keep(name, live, version.place).place
+        return self._history.keep(name, live).place
 
     def _planned(self, action: Action, skill: Skill) -> tuple[bytes, bytes | None]:
         _check_name(skill.name)

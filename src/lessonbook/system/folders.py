@@ -105,11 +105,16 @@ class Folder:
             if error.errno == errno.ELOOP:
                 raise StoreError(f"{path} is a symbolic link; it is not followed.") from error
             raise StoreError(f"{path} cannot be read: {_why(error)}.") from error
-        with os.fdopen(handle, "rb") as source:
+        try:
             found = os.fstat(handle)
             if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
                 raise StoreError(f"{path} is not a regular file with one name (hard link); it is not read.")
-            data = source.read(most + 1)
+            with os.fdopen(handle, "rb", closefd=False) as source:
+                data = source.read(most + 1)
+        except OSError as error:
+            raise StoreError(f"{path} cannot be read: {_why(error)}.") from error
+        finally:
+            os.close(handle)
         if len(data) > most:
             raise StoreError(f"{path} is larger than {most:,} bytes; it is not read.")
         return data
