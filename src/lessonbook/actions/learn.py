@@ -143,7 +143,7 @@ class LearnTool:
         if skill and not problem:
             try:
                 return self._write(plan, skill, result, notes)
-            except Exception as error:
+            except Exception as error:  # whatever went wrong, the agent must hear that the lesson is stored
                 raise _half_done(result, str(error), notes) from error
         raise _half_done(result, problem or "it could not be checked.", notes)
 
@@ -179,7 +179,7 @@ def _store(memory: Memory, lesson: Lesson) -> Receipt:
         receipt = memory.store(lesson)
     except SetupError as error:
         raise LearnError(str(error)) from error
-    except Exception as error:
+    except Exception as error:  # a memory of anyone's making: the agent must hear that nothing was kept
         raise LearnError(f"{_failed(memory)}: {error}") from error
     if receipt.outcome is Outcome.REFUSED:
         raise LearnError(receipt.reason or f"{_failed(memory)}.")

@@ -84,7 +84,7 @@ class BankFile:
         db = sqlite3.connect(self.path, timeout=self._wait, isolation_level=None, check_same_thread=False)
         try:
             self._prepare(db)
-        except BaseException:
+        except BaseException:  # also an interrupt: closing undoes a step half done
             db.close()
             raise
         return db

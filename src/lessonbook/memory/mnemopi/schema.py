@@ -66,19 +66,14 @@ def is_foreign(db: sqlite3.Connection) -> bool:
 
 
 def migrate(db: sqlite3.Connection) -> None:
-    """Run the steps the file has not had, all or none. The caller holds no transaction."""
+    """Run the steps the file has not had, all or none: a caller that an error reaches closes ``db``, which undoes them."""
     db.execute("BEGIN IMMEDIATE")
-    try:
-        for step in STEPS[version(db) :]:
-            for statement in _statements(step):
-                db.execute(statement)
-        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        db.execute(f"PRAGMA user_version = {len(STEPS)}")
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
+    for step in STEPS[version(db) :]:
+        for statement in _statements(step):
+            db.execute(statement)
+    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    db.execute(f"PRAGMA user_version = {len(STEPS)}")
+    db.execute("COMMIT")
 
 
 def _statements(script: str) -> list[str]:
