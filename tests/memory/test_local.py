@@ -8,9 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lessonbook.core.errors import BusyError, StoreError
 from lessonbook.core.lesson import Lesson, Outcome
+from lessonbook.core.tidy import tidy
 from lessonbook.memory.local import LocalMemory, learned_file
 from lessonbook.memory.page import parse
 from lessonbook.system import files
@@ -19,6 +22,7 @@ STORE = """
 import sys
 from pathlib import Path
 from lessonbook.core.lesson import Lesson
+from lessonbook.core.tidy import tidy
 from lessonbook.memory.local import LocalMemory
 from lessonbook.system import faults
 file, who, count, point = sys.argv[1:]
@@ -209,6 +213,19 @@ def test_a_lock_that_stays_taken_is_an_error(file: Path) -> None:
     with files.locked(file.with_name(".learned.md.lock"), wait=1), pytest.raises(BusyError):
         memory.store(Lesson("b"))
     assert texts(file) == ["a"]
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.text(min_size=1), max_size=5), st.text())
+def test_any_text_comes_back_and_any_question_is_answered(
+    tmp_path_factory: pytest.TempPathFactory, told: list[str], query: str
+) -> None:
+    memory = LocalMemory(tmp_path_factory.mktemp("local") / "learned.md")
+    for text in told:
+        memory.store(Lesson(text))
+    wanted = {tidy(text).text for text in told} - {""}
+    assert {found.text for found in memory.recent()} == wanted
+    assert {found.text for found in memory.recall(query)} <= wanted
 
 
 @pytest.mark.slow

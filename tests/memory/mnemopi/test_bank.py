@@ -166,6 +166,20 @@ def test_sixteen_writers_lose_nothing(memory: MnemopiMemory, path: Path) -> None
     assert rows(path, "PRAGMA integrity_check") == [("ok",)]
 
 
+def test_what_was_answered_survives_a_kill(memory: MnemopiMemory, path: Path) -> None:
+    told = WRITER.replace("    assert memory", "    print(n, flush=True) if n else None\n    assert memory")
+    for who in range(3):
+        command = [sys.executable, "-c", told, str(path), str(who)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout
+            for _ in range(5):
+                process.stdout.readline()
+            process.kill()
+        kept = {found.text for found in memory.recent(1_000)}
+        assert {f"writer {who} lesson {n} ends here" for n in range(5)} <= kept
+    assert rows(path, "PRAGMA integrity_check") == [("ok",)]
+
+
 def test_threads_may_share_one_memory(memory: MnemopiMemory) -> None:
     def store(who: int) -> None:
         for n in range(10):

@@ -66,7 +66,7 @@ def is_foreign(db: sqlite3.Connection) -> bool:
 
 
 def migrate(db: sqlite3.Connection) -> None:
-    """Run the steps the file has not had, all or none: a caller that an error reaches closes ``db``, which undoes them."""
+    """Run the steps the file has not had, all or none: whom an error reaches closes ``db``, which undoes them."""
     db.execute("BEGIN IMMEDIATE")
     for step in STEPS[version(db) :]:
         for statement in _statements(step):
