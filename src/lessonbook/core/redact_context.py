@@ -1,0 +1,175 @@
+"""Secrets known by what stands before them: a header, a flag, an address, or a name such as ``password``."""
+
+from __future__ import annotations
+
+import re
+
+from lessonbook.core.redact_rules import LABEL, Rule, secret_group
+from lessonbook.core.redact_values import is_credential, is_jumbled, is_password, is_placeholder, is_reference, is_uuid
+
+_PASSWORD = "password|passwd|passphrase|passcode|pwd"
+_STRONG = "secret|token|credentials?|jwt"
+_WEAK = "key|auth|pass|cookie|session(?:[-_ ]?id)?|sid|csrf"
+_OF_SECRETS = (
+    r"(?i)(?:api|access|secret|private|account|auth|signing|encryption|master|license|service|deploy|pass)[-_ .]{0,2}\Z"
+)
+_OF_INDEXES = (
+    r"(?i)(?:public|primary|foreign|cache|sort|partition|publishable|group|index|idempotency|object|s3|lookup|file)"
+    r"[-_ ]?\Z"
+)
+_VALUE = r"""[^\s"'`<>(){}\[\],;|&\\=…]{4,}+(?:={1,2}(?![^\s"'`<>,;|&\\)\]}]))?"""
+_NAMED = (
+    rf"(?=[acjkpstACJKPST])(?i:(?P<p>{_PASSWORD})|(?P<k>{_STRONG})|(?P<w>{_WEAK}))(?:[-_ ]?id)?[-_]?\d{{0,2}}"
+    r"""(?:\\{0,3}["'`]|\])?[ \t]{0,8}(?::=|=>|==?|:)\s{0,8}(?:\\{0,3}(?P<q>b?["'`]))?"""
+    r"""(?:(?<=")(?P<s>[^"\\\n]{4,512}+)(?=\\{0,3}")|(?<=')(?P<s2>[^'\\\n]{4,512}+)(?=\\{0,3}')"""
+    rf"|(?P<s3>{_VALUE}))"
+)
+_FLAG = (
+    r"(?<![\w-])--?(?:[a-z]{1,16}-){0,3}(?P<name>password|passwd|passphrase|pass|token|api-?key|secret(?:-key)?|access-key|auth)"
+    rf"""(?:=|[ \t]+)["']?(?P<s>(?!-){_VALUE})"""
+)
+_SAID = (
+    r"(?i:\b(?P<p>password|passwd|passphrase)|\b(?P<k>secret|token|api[- _]?key|access[- _]?key|credential))"
+    rf"""[ \t]+(?:(?:is|was|of)[ \t]+)?["'`]?(?P<s>{_VALUE})"""
+)
+
+
+def _literal(value: str, *, quoted: bool = False) -> bool:
+    """Whether a value is written out here, and not a label, a placeholder or the name of something else."""
+    return LABEL not in value and not is_placeholder(value) and (quoted or not is_reference(value))
+
+
+def _trimmed(match: re.Match[str]) -> str:
+    return match[secret_group(match)].rstrip(".:!?*")
+
+
+def _named(match: re.Match[str]) -> bool:
+    """Judge ``name = value``: how much the value must look like a secret depends on the name."""
+    value, bare = _trimmed(match), match["s3"] is not None
+    text, end = match.string, match.end()
+    called = bare and match["q"] is None and text[end : end + 1] in ("(", "[", "{") and text[end : end + 10] != LABEL
+    if called or not _literal(value, quoted=not bare) or (" " in value and not match["p"]):
+        return False
+    if match["p"]:
+        return is_password(value) and (" " not in value or re.search(r"\d", value) is not None)
+    before = text[max(0, match.start() - 16) : match.start()]
+    if match["k"] or (match["w"].lower() == "key" and re.search(_OF_SECRETS, before)):
+        return is_credential(value)
+    return _weakly_named(value) and not re.search(_OF_INDEXES, before)
+
+
+def _weakly_named(value: str) -> bool:
+    """Judge a value after a word such as ``key``, which more often names a row than a secret."""
+    return not is_uuid(value) and any(len(part) >= 20 and is_jumbled(part) for part in re.split("[-_.:/]", value))
+
+
+def _flagged(match: re.Match[str]) -> bool:
+    value = _trimmed(match)
+    judge = is_password if match["name"].startswith("pass") else is_credential
+    return _literal(value) and judge(value)
+
+
+def _short_flag(match: re.Match[str]) -> bool:
+    return _literal(_trimmed(match)) and is_password(_trimmed(match))
+
+
+def _said(match: re.Match[str]) -> bool:
+    """Judge a value that follows the word in a sentence: only what no sentence says."""
+    value = _trimmed(match)
+    if not _literal(value) or "/" in value:
+        return False
+    if match["p"] and len(value) >= 8 and re.search(r"[A-Za-z]\d|\d[A-Za-z]", value) and not re.search("[-_.:]", value):
+        return is_credential(value)
+    return any(is_jumbled(part) for part in re.split("[-_.:]", value))
+
+
+def _written_out(match: re.Match[str]) -> bool:
+    return _literal(_trimmed(match))
+
+
+def _in_header(match: re.Match[str]) -> bool:
+    value = _trimmed(match)
+    return _literal(value) and (
+        is_credential(value) or bool(match["scheme"] and len(value) >= 16 and re.search("[0-9A-Z=]", value))
+    )
+
+
+def _bearer(match: re.Match[str]) -> bool:
+    value = match["s"]
+    return _literal(value) and (is_credential(value) or (len(value) >= 20 and not value.isalpha() and "-" not in value))
+
+
+def _basic(match: re.Match[str]) -> bool:
+    value = match["s"]
+    return value.endswith("=") or all(re.search(kind, value) for kind in ("[a-z]", "[A-Z]", "[0-9]"))
+
+
+def _in_query(match: re.Match[str]) -> bool:
+    value = match["s"]
+    return _literal(value) and (is_credential(value) or len(value) >= 24)
+
+
+def _cookies(match: re.Match[str]) -> bool:
+    values = [part.partition("=")[2] for part in match["s"].split(";")]
+    return LABEL not in match["s"] and any(is_credential(value) or len(value) >= 20 for value in values)
+
+
+CONTEXT_RULES = (
+    # RFC 3986 userinfo: the password only, so that a reader still sees which server is meant.
+    Rule(("://",), r"""://[^\s/:@"'<>?#]{0,128}:(?P<s>[^\s/"'<>?#]{1,256})@(?=[\w.\[-])""", _written_out),
+    Rule(("://",), r"://(?P<s>[A-Za-z0-9_-]{20,128})(?::[a-z-]{0,20})?@", lambda match: is_jumbled(match["s"])),
+    # RFC 9110 credentials, also inside JSON and shell quotes.
+    Rule(
+        ("authorization",),
+        r"""(?i:authorization)\\{0,3}["']?\s{0,4}[:=,]\s{0,4}\\{0,3}["'`]?"""
+        r"""(?P<scheme>(?i:bearer|basic|token|apikey|digest|negotiate)\s{1,4})?(?P<s>[^\s"'`,;\\<>]{8,}+)""",
+        _in_header,
+    ),
+    Rule(("bearer",), r"(?i:\bbearer)\s{1,4}(?P<s>[A-Za-z0-9._~+/=-]{8,}+)", _bearer),
+    Rule(("basic",), r"\b[Bb]asic\s{1,4}(?P<s>[A-Za-z0-9+/]{16,}+={0,2})", _basic),
+    Rule(("cookie",), r"""(?i:\bcookie)\\{0,3}["']?:\s{0,4}(?P<s>[^\s=;"'\\]{1,64}=[^\r\n"'\\]{6,}+)""", _cookies),
+    Rule(
+        ("token=", "sig=", "signature=", "key=", "auth=", "code=", "password=", "pwd=", "secret="),
+        r"(?i:[?&](?:[\w.-]{0,24}[_-])?(?:[a-z]{0,8}token|sig|signature|api_?key|key|auth|code|password|pwd|secret))="
+        r"""(?P<s>[^\s&#"'`<>\\()]{6,}+)""",
+        _in_query,
+    ),
+    Rule(
+        (
+            "key",
+            "pass",
+            "secret",
+            "token",
+            "pwd",
+            "auth",
+            "cookie",
+            "session",
+            "sid",
+            "sig",
+            "credential",
+            "jwt",
+            "csrf",
+        ),
+        _NAMED,
+        _named,
+    ),
+    Rule(("-pass", "-token", "-api", "-secret", "-access-key", "-auth"), _FLAG, _flagged),
+    Rule(
+        ("sshpass", "mysql", "docker", "mariadb"),
+        rf"\b(?:sshpass|mysql\w*|mariadb\w*|docker login)\b[^\n|;&]{{0,80}}?\s-p ?['\"]?(?P<s>{_VALUE})",
+        _short_flag,
+    ),
+    Rule(
+        ("-u", "--user"),
+        rf"\b(?:curl|wget|http)\b[^\n|;]{{0,200}}?\s(?:-u|--user)[ =]?['\"]?[^\s:'\"]{{1,64}}:(?P<s>{_VALUE})",
+        _written_out,
+    ),
+    # netrc(5), also on one line.
+    Rule(("login",), r"\blogin\s{1,8}\S{1,100}\s{1,8}password\s{1,8}(?P<s>\S{3,}+)", _written_out),
+    Rule(
+        ("password", "secret", "token", "passphrase", "passwd", "apikey", "api_key"),
+        r"(?i:(?P<k>password|passwd|passphrase|secret|token|api_?key))>?\s{0,4}(?P<s>[^\s<>/]{4,256})\s{0,4}<?/[\w:.-]{0,20}?(?P=k)",
+        lambda m: _literal(m["s"]) and is_password(m["s"]),
+    ),
+    Rule(("password", "passwd", "passphrase", "secret", "token", "key", "credential"), _SAID, _said),
+)
