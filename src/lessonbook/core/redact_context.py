@@ -8,8 +8,8 @@ from lessonbook.core.redact_rules import LABEL, Rule, secret_group
 from lessonbook.core.redact_values import is_credential, is_jumbled, is_password, is_placeholder, is_reference, is_uuid
 
 _PASSWORD = "password|passwd|passphrase|passcode|pwd"
-_STRONG = "secret|token|credentials?|jwt"
-_WEAK = "key|auth|pass|cookie|session(?:[-_ ]?id)?|sid|csrf"
+_STRONG = "secret|token|credentials?|jwt|pass"
+_WEAK = "key|auth|cookie|session(?:[-_ ]?id)?|sid|csrf"
 _OF_SECRETS = (
     r"(?i)(?:api|access|secret|private|account|auth|signing|encryption|master|license|service|deploy|pass)[-_ .]{0,2}\Z"
 )
@@ -19,8 +19,8 @@ _OF_INDEXES = (
 )
 _VALUE = r"""[^\s"'`<>(){}\[\],;|&\\=…]{4,}+(?:={1,2}(?![^\s"'`<>,;|&\\)\]}]))?"""
 _NAMED = (
-    rf"(?=[acjkpstACJKPST])(?i:(?P<p>{_PASSWORD})|(?P<k>{_STRONG})|(?P<w>{_WEAK}))(?:[-_ ]?id)?[-_]?\d{{0,2}}"
-    r"""(?:\\{0,3}["'`]|\])?[ \t]{0,8}(?::=|=>|==?|:)\s{0,8}(?:\\{0,3}(?P<q>b?["'`]))?"""
+    rf"(?=[acjkpstACJKPST])(?i:(?P<p>{_PASSWORD})|(?P<k>{_STRONG})|(?P<w>{_WEAK}))[-_]?\d{{0,2}}"
+    r"""(?:\\{0,3}["'`]|\])?[ \t]{0,8}(?::=|=>|==?|:)[ \t]{0,32}(?:\\{0,3}(?P<q>b?["'`]))?"""
     r"""(?:(?<=")(?P<s>[^"\\\n]{4,512}+)(?=\\{0,3}")|(?<=')(?P<s2>[^'\\\n]{4,512}+)(?=\\{0,3}')"""
     rf"|(?P<s3>{_VALUE}))"
 )
@@ -51,8 +51,10 @@ def _named(match: re.Match[str]) -> bool:
     if called or not _literal(value, quoted=not bare) or (" " in value and not match["p"]):
         return False
     if match["p"]:
-        return is_password(value) and (" " not in value or re.search(r"\d", value) is not None)
+        return any(is_password(word) and not (" " in value and word.isdigit()) for word in value.split())
     before = text[max(0, match.start() - 16) : match.start()]
+    if match["k"] == "pass" and before[-1:].isalpha():
+        return False
     if match["k"] or (match["w"].lower() == "key" and re.search(_OF_SECRETS, before)):
         return is_credential(value)
     return _weakly_named(value) and not re.search(_OF_INDEXES, before)
@@ -106,7 +108,7 @@ def _basic(match: re.Match[str]) -> bool:
 
 def _in_query(match: re.Match[str]) -> bool:
     value = match["s"]
-    return _literal(value) and (is_credential(value) or len(value) >= 24)
+    return _literal(value) and is_credential(value)
 
 
 def _cookies(match: re.Match[str]) -> bool:
@@ -168,7 +170,7 @@ CONTEXT_RULES = (
     Rule(("login",), r"\blogin\s{1,8}\S{1,100}\s{1,8}password\s{1,8}(?P<s>\S{3,}+)", _written_out),
     Rule(
         ("password", "secret", "token", "passphrase", "passwd", "apikey", "api_key"),
-        r"(?i:(?P<k>password|passwd|passphrase|secret|token|api_?key))>?\s{0,4}(?P<s>[^\s<>/]{4,256})\s{0,4}<?/[\w:.-]{0,20}?(?P=k)",
+        r"(?i:(?P<k>password|passwd|passphrase|secret|token|api_?key))>?\s{0,4}(?P<s>[^\s<>/]{4,128}+)\s{0,4}<?/[\w:.-]{0,20}?(?P=k)",
         lambda m: _literal(m["s"]) and is_password(m["s"]),
     ),
     Rule(("password", "passwd", "passphrase", "secret", "token", "key", "credential"), _SAID, _said),

@@ -19,8 +19,8 @@ _EMAIL = (
 )
 _OTHER_EMAIL = r"(?<=mailto:)[^\s@<>\"']{1,64}@[\w.-]{1,128}\w"
 
-_LOGIN = r"(?!git@)[A-Za-z_][\w.-]{0,31}@(?P<h>\[?[A-Za-z0-9][A-Za-z0-9.:-]{0,127}[A-Za-z0-9]\]?)"
-_SSH = rf"(?:\b(?:ssh|scp|sftp|mosh|rsync|ssh-copy-id)\b(?:\s{{1,4}}-[A-Za-z]+(?:\s{{1,4}}[\w./~=:-]{{1,64}})?){{0,6}}\s{{1,4}}|\bssh://)(?P<s>{_LOGIN})"
+_LOGIN = r"(?:(?<=ssh://)|(?<![^\s\"'(]))(?!git@)[A-Za-z_][\w.-]{0,31}@\[?[A-Za-z0-9][A-Za-z0-9.:-]{0,127}(?<=[A-Za-z0-9])\]?"
+_SSH_BEFORE = r"(?:\b(?:ssh|scp|sftp|mosh|rsync|ssh-copy-id)(?:\s+-\S+(?:\s+[^\s-]\S*)?){0,6}\s+[\"']?|ssh://)\Z"
 _REMOTE_PATH = r"(?<![\w.@/+-])(?!git@)[A-Za-z_][\w.-]{0,31}@[A-Za-z][A-Za-z0-9.-]{1,127}(?=:[~/])"
 
 _IPV4 = (
@@ -61,6 +61,11 @@ def _public_ipv4(match: re.Match[str]) -> bool:
     return not private and not (a == 100 and 64 <= b < 128) and not versioned
 
 
+def _ssh_login(match: re.Match[str]) -> bool:
+    """Whether ``name@host`` follows an ssh command and its options, and is not the tag of a package."""
+    return re.search(_SSH_BEFORE, match.string[max(0, match.start() - 120) : match.start()]) is not None
+
+
 def _ipv6(match: re.Match[str]) -> bool:
     groups = match[0].split(":")
     return len(groups) == 8 or ("::" in match[0] and match[0].count("::") == 1)
@@ -73,7 +78,7 @@ def _phone(match: re.Match[str]) -> bool:
 
 
 IDENTITY_RULES = (
-    Rule(("ssh", "scp", "sftp", "mosh", "rsync"), _SSH, label="[HOST]"),
+    Rule(("ssh", "scp", "sftp", "mosh", "rsync"), _LOGIN, _ssh_login, label="[HOST]"),
     Rule(("@",), _EMAIL, label="[EMAIL]"),
     Rule(("mailto:",), _OTHER_EMAIL, label="[EMAIL]"),
     Rule(("@",), _REMOTE_PATH, label="[HOST]"),

@@ -53,6 +53,8 @@ def spans(rule: Rule, text: str) -> Iterator[Span]:
     for match in compiled(rule.pattern).finditer(text):
         if rule.judge is None or rule.judge(match):
             start, end = match.span(secret_group(match))
+            # A full stop or colon that ends a sentence is not the secret's.
+            end = start + len(text[start:end].rstrip(".:")) if rule.label == LABEL else end
             yield Span(match.start(), start, end, rule.label)
 
 
@@ -71,7 +73,7 @@ def _secret_part(match: re.Match[str]) -> bool:
 
 def _long_or_secret_part(match: re.Match[str]) -> bool:
     parts = re.split("[-_]", match[0])
-    return has_secret_part(match[0]) or any(len(part) >= 20 for part in parts)
+    return has_secret_part(match[0]) or any(len(part) >= 20 and "x" * 8 not in part for part in parts)
 
 
 def _jumbled(match: re.Match[str]) -> bool:
@@ -96,7 +98,7 @@ def _prefixed(prefix: str, run: str, judge: Judge | None = None, *, needle: str 
 _PEM_DASHES = "-{4,5} ?"
 _PEM = (
     f"(?:{_PEM_DASHES})?BEGIN [A-Z0-9 ]{{0,40}}PRIVATE KEY(?: BLOCK)?(?: ?-{{4,5}})?"
-    rf"(?:(?:(?!----)[\s\S])*+{_PEM_DASHES}END [A-Z0-9 ]{{0,40}}PRIVATE KEY(?: BLOCK)?(?: ?-{{4,5}})?"
+    rf"(?:(?:(?!----|BEGIN )[\s\S])*+{_PEM_DASHES}END [A-Z0-9 ]{{0,40}}PRIVATE KEY(?: BLOCK)?(?: ?-{{4,5}})?"
     r"""|(?:(?:\\+[nr]|[\s"',+|>])*+[A-Za-z0-9+/=]{12,}+)++)"""
 )
 
