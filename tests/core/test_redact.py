@@ -80,11 +80,18 @@ VALUES = [
     ("DB_PASSWORD=", "hunter2hunter2"),
     ("DB_PASS=", "hunter2hunter2"),
     ("the password is ", "hunter2hunter2"),
+    ("password is: ", "hunter2hunter2"),
+    ("**Password:** ", "hunter2hunter2"),
+    ("token:\n  ", MIX[:20]),
     ("--password ", "hunter2hunter2"),
     ("--api-key=", MIX[:20]),
     ("sshpass -p ", "hunter2hunter2"),
     ("mysql -u root -p", "hunter2hunter2"),
+    ("redis-cli -h h -a ", "hunter2hunter2"),
     ("curl -u admin:", "hunter2hunter2"),
+    ("- name: API_TOKEN\n  value: ", MIX[:20]),
+    ('<add key="ApiKey" value="', MIX[:20]),
+    ("client_secret: ", "ABCDEFGHIJKLMNOP"),
     ("export TOKEN=", "abc123def456"),
     ("export GITHUB_TOKEN='", MIX[:30]),
     ('"api_key": "', MIX[:20]),
@@ -347,9 +354,11 @@ def test_time_grows_with_the_text_and_no_faster(unit: str, work: Callable[[str],
             best = min(best, time.perf_counter() - start)
         return best
 
-    # Four times the text: linear work takes 4 times as long, quadratic work 16 times.
-    small = max(seconds(20_000), 0.002)
-    assert seconds(80_000) < small * 10
+    def growth() -> float:
+        return seconds(80_000) / max(seconds(20_000), 0.002)
+
+    # Four times the text: linear work takes 4 times as long, quadratic work 16 times. A busy machine gets a second go.
+    assert any(growth() < 10 for _ in range(4))
 
 
 IDENTITY = [
@@ -370,6 +379,8 @@ IDENTITY = [
     ("C:\\\\Users\\\\ana\\\\app", "~\\\\app"),
     ("C:/Users/ana/app /mnt/c/Users/ana/app /c/Users/ana", "~/app ~/app ~"),
     ("~/.claude/projects/-Users-ana-src-app/x.jsonl", "~/.claude/projects/-~-src-app/x.jsonl"),
+    ("/var/home/ana/app /data/home/ana", "~/app ~"),
+    ("\\\\wsl$\\Ubuntu\\home\\ana\\app", "~\\app"),
     ("/tmp/claude/-home-ana-app", "/tmp/claude/-~-app"),
     ("ssh -p 22 deploy@prod.example.com ls", "ssh -p 22 [HOST] ls"),
     ("scp x deploy@box:/srv", "scp x [HOST]:/srv"),

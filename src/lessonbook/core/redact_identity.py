@@ -39,10 +39,11 @@ _PHONE = (
 _NAME = r"""[^/\\\s"'`:;,<>()|$*{}\[\]&?=~]{1,64}"""
 _HOME = (
     r"(?:(?<![\w.~%-])|(?<=[\s=]-[A-Za-z])|(?<=^-[A-Za-z]))"
-    r"(?:(?:/mnt)?/[a-z](?=/Users/)|[A-Za-z]:(?=/))?/(?:home|Users)/(?!Shared\b|linuxbrew\b)" + _NAME
+    r"(?:(?:/mnt)?/[a-z](?=/Users/)|[A-Za-z]:(?=/)|/(?:var|mnt|export|data|nfs)(?=/home/))?/(?:home|Users)/(?!Shared\b|linuxbrew\b)"
+    + _NAME
 )
 _WINDOWS_HOME = (
-    r"""(?:(?<![A-Za-z0-9])[A-Za-z]:|(?<=\$\\Ubuntu))\\{1,4}(?:Users|home)\\{1,4}(?!Public\b|Default\b)(?:[^\\/:*?"<>|\r\n]{1,64}(?=\\)|"""
+    r"""(?:(?<![A-Za-z0-9])[A-Za-z]:|\\{2,4}wsl(?:\$|\.localhost)\\{1,4}[\w.-]{1,32})\\{1,4}(?:Users|home)\\{1,4}(?!Public\b|Default\b)(?:[^\\/:*?"<>|\r\n]{1,64}(?=\\)|"""
     + _NAME
     + ")"
 )
