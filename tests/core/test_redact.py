@@ -139,7 +139,8 @@ STAYS = [
     "no API key needed",
     "the token is required for every request",
     "the password must have 12 characters",
-    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+    "data:image/png;base64,"
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
     "password=",
     "password: string",
     "password: String!",
@@ -177,6 +178,10 @@ STAYS = [
     "docker login -p $TOKEN",
     "run with --token and retry",
     "Fehler: Passwort fehlt",
+    "--- PASS: TestIsShadowBranch/7_hex_chars_numeric (0.00s)",
+    "mysql -h db -P 3306 -p shop2",
+    "token_a_word_and_another_word",
+    "compass=n0rth2south3east",
 ]
 
 
