@@ -377,6 +377,7 @@ IDENTITY = [
     ("2001:db8::8a2e:370:7334 [2001:db8::1]:443", "[IP] [[IP]]:443"),
     ("/home/ana/app/x.py:12:3", "~/app/x.py:12:3"),
     ("cd /Users/ana", "cd ~"),
+    (r"at\n/home/ana/x", r"at\n~/x"),
     ('File "/home/ana/app/x.py", line 3', 'File "~/app/x.py", line 3'),
     ("-I/home/ana/include", "-I~/include"),
     ("file:///home/ana/x", "file://~/x"),

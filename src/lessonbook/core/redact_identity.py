@@ -41,7 +41,7 @@ _PHONE = (
 
 _NAME = r"""[^/\\\s"'`:;,<>()|$*{}\[\]&?=~]{1,64}"""
 _HOME = (
-    r"(?:(?<![\w.~%-])|(?<=[\s=]-[A-Za-z])|(?<=^-[A-Za-z]))"
+    r"(?:(?<![\w.~%-])|(?<=\\[nrt])|(?<=[\s=]-[A-Za-z])|(?<=^-[A-Za-z]))"
     r"(?:(?:/mnt)?/[a-z](?=/Users/)|[A-Za-z]:(?=/)|/(?:var|mnt|export|data|nfs)(?=/home/))?"
     r"/(?:home|Users)/(?!Shared\b|linuxbrew\b)" + _NAME
 )
