@@ -80,11 +80,18 @@ VALUES = [
     ("DB_PASSWORD=", "hunter2hunter2"),
     ("DB_PASS=", "hunter2hunter2"),
     ("the password is ", "hunter2hunter2"),
+    ("password is: ", "hunter2hunter2"),
+    ("**Password:** ", "hunter2hunter2"),
+    ("token:\n  ", MIX[:20]),
     ("--password ", "hunter2hunter2"),
     ("--api-key=", MIX[:20]),
     ("sshpass -p ", "hunter2hunter2"),
     ("mysql -u root -p", "hunter2hunter2"),
+    ("redis-cli -h h -a ", "hunter2hunter2"),
     ("curl -u admin:", "hunter2hunter2"),
+    ("- name: API_TOKEN\n  value: ", MIX[:20]),
+    ('<add key="ApiKey" value="', MIX[:20]),
+    ("client_secret: ", "ABCDEFGHIJKLMNOP"),
     ("export TOKEN=", "abc123def456"),
     ("export GITHUB_TOKEN='", MIX[:30]),
     ('"api_key": "', MIX[:20]),
@@ -132,7 +139,8 @@ STAYS = [
     "no API key needed",
     "the token is required for every request",
     "the password must have 12 characters",
-    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+    "data:image/png;base64,"
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
     "password=",
     "password: string",
     "password: String!",
@@ -170,6 +178,10 @@ STAYS = [
     "docker login -p $TOKEN",
     "run with --token and retry",
     "Fehler: Passwort fehlt",
+    "--- PASS: TestIsShadowBranch/7_hex_chars_numeric (0.00s)",
+    "mysql -h db -P 3306 -p shop2",
+    "token_a_word_and_another_word",
+    "compass=n0rth2south3east",
 ]
 
 
@@ -347,9 +359,11 @@ def test_time_grows_with_the_text_and_no_faster(unit: str, work: Callable[[str],
             best = min(best, time.perf_counter() - start)
         return best
 
-    # Four times the text: linear work takes 4 times as long, quadratic work 16 times.
-    small = max(seconds(20_000), 0.002)
-    assert seconds(80_000) < small * 10
+    def growth() -> float:
+        return seconds(80_000) / max(seconds(20_000), 0.002)
+
+    # Four times the text: linear work takes 4 times as long, quadratic work 16 times. A busy machine gets a second go.
+    assert any(growth() < 10 for _ in range(4))
 
 
 IDENTITY = [
@@ -363,6 +377,7 @@ IDENTITY = [
     ("2001:db8::8a2e:370:7334 [2001:db8::1]:443", "[IP] [[IP]]:443"),
     ("/home/ana/app/x.py:12:3", "~/app/x.py:12:3"),
     ("cd /Users/ana", "cd ~"),
+    (r"at\n/home/ana/x", r"at\n~/x"),
     ('File "/home/ana/app/x.py", line 3', 'File "~/app/x.py", line 3'),
     ("-I/home/ana/include", "-I~/include"),
     ("file:///home/ana/x", "file://~/x"),
@@ -370,6 +385,8 @@ IDENTITY = [
     ("C:\\\\Users\\\\ana\\\\app", "~\\\\app"),
     ("C:/Users/ana/app /mnt/c/Users/ana/app /c/Users/ana", "~/app ~/app ~"),
     ("~/.claude/projects/-Users-ana-src-app/x.jsonl", "~/.claude/projects/-~-src-app/x.jsonl"),
+    ("/var/home/ana/app /data/home/ana", "~/app ~"),
+    ("\\\\wsl$\\Ubuntu\\home\\ana\\app", "~\\app"),
     ("/tmp/claude/-home-ana-app", "/tmp/claude/-~-app"),
     ("ssh -p 22 deploy@prod.example.com ls", "ssh -p 22 [HOST] ls"),
     ("scp x deploy@box:/srv", "scp x [HOST]:/srv"),

@@ -19,7 +19,10 @@ _EMAIL = (
 )
 _OTHER_EMAIL = r"(?<=mailto:)[^\s@<>\"']{1,64}@[\w.-]{1,128}\w"
 
-_LOGIN = r"(?:(?<=ssh://)|(?<![^\s\"'(]))(?!git@)[A-Za-z_][\w.-]{0,31}@\[?[A-Za-z0-9][A-Za-z0-9.:-]{0,127}(?<=[A-Za-z0-9])\]?"
+_LOGIN = (
+    r"(?:(?<=ssh://)|(?<![^\s\"'(]))(?!git@)[A-Za-z_][\w.-]{0,31}@"
+    r"\[?[A-Za-z0-9][A-Za-z0-9.:-]{0,127}(?<=[A-Za-z0-9])\]?"
+)
 _SSH_BEFORE = r"(?:\b(?:ssh|scp|sftp|mosh|rsync|ssh-copy-id)(?:\s+-\S+(?:\s+[^\s-]\S*)?){0,6}\s+[\"']?|ssh://)\Z"
 _REMOTE_PATH = r"(?<![\w.@/+-])(?!git@)[A-Za-z_][\w.-]{0,31}@[A-Za-z][A-Za-z0-9.-]{1,127}(?=:[~/])"
 
@@ -38,13 +41,13 @@ _PHONE = (
 
 _NAME = r"""[^/\\\s"'`:;,<>()|$*{}\[\]&?=~]{1,64}"""
 _HOME = (
-    r"(?:(?<![\w.~%-])|(?<=[\s=]-[A-Za-z])|(?<=^-[A-Za-z]))"
-    r"(?:(?:/mnt)?/[a-z](?=/Users/)|[A-Za-z]:(?=/))?/(?:home|Users)/(?!Shared\b|linuxbrew\b)" + _NAME
+    r"(?:(?<![\w.~%-])|(?<=\\[nrt])|(?<=[\s=]-[A-Za-z])|(?<=^-[A-Za-z]))"
+    r"(?:(?:/mnt)?/[a-z](?=/Users/)|[A-Za-z]:(?=/)|/(?:var|mnt|export|data|nfs)(?=/home/))?"
+    r"/(?:home|Users)/(?!Shared\b|linuxbrew\b)" + _NAME
 )
 _WINDOWS_HOME = (
-    r"""(?:(?<![A-Za-z0-9])[A-Za-z]:|(?<=\$\\Ubuntu))\\{1,4}(?:Users|home)\\{1,4}(?!Public\b|Default\b)(?:[^\\/:*?"<>|\r\n]{1,64}(?=\\)|"""
-    + _NAME
-    + ")"
+    r"""(?:(?<![A-Za-z0-9])[A-Za-z]:|\\{2,4}wsl(?:\$|\.localhost)\\{1,4}[\w.-]{1,32})"""
+    r"""\\{1,4}(?:Users|home)\\{1,4}(?!Public\b|Default\b)(?:[^\\/:*?"<>|\r\n]{1,64}(?=\\)|""" + _NAME + ")"
 )
 _SLUG = r"(?<![\w.-])(?P<s>(?:[A-Za-z]-)?-(?:Users|home)-[A-Za-z0-9_]{1,64})(?![A-Za-z0-9_])"
 

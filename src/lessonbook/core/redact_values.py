@@ -65,6 +65,8 @@ def is_credential(value: str) -> bool:
     """Whether a value after a word such as ``token`` or ``api_key`` looks like one, and not like a name."""
     if has_secret_part(value) or is_uuid(value):
         return True
+    if len(value) >= 16 and value.isalpha() and (value.islower() or value.isupper()):
+        return not value.lower().startswith("xxxx")
     digits, letters = _kinds(_re(_WORDS_WITH_DIGITS).sub("", value.lower()))
     if digits and letters and _re(r"[!@#$%^*+?~]").search(value):
         return len(value) >= 8
