@@ -16,7 +16,7 @@ from lessonbook.core.errors import LessonbookError
 from lessonbook.core.seen import Seen
 from lessonbook.core.session import ReadReport, Session
 from lessonbook.transcripts.building import Talk
-from lessonbook.transcripts.claude_talk import Record, live_turns, take
+from lessonbook.transcripts.claude_talk import Record, live_turns, relayed_record, take
 from lessonbook.transcripts.lines import Skip, head_objects, opened, read_objects
 from lessonbook.transcripts.reports import report
 from lessonbook.transcripts.values import text
@@ -102,16 +102,22 @@ class _Reading:
             return
         record = Record.of(item)
         self.types[record.type or "none"] += 1
+        if record.type == "summary":
+            self.summaries.append((text(item.get("leafUuid")), text(item.get("summary"))))
+        said = text(item.get("sessionId"))
+        if said and said != self.stem:
+            self.said_id = self.said_id or said
+        self._take(record)
+        relayed = relayed_record(record)
+        if relayed is not None:
+            self._take(relayed)
+
+    def _take(self, record: Record) -> None:
         if record.uuid and not self.seen.first("claude record", record.uuid):
             self.skipped[COPY] += 1
             return
         if record.uuid:
             self.parents[record.uuid] = record.parent
-        if record.type == "summary":
-            self.summaries.append((text(item.get("leafUuid")), text(item.get("summary"))))
-        said = text(item.get("sessionId"))
-        if said and said != self.stem and not (self.said_id and self.is_agent):
-            self.said_id = self.said_id or said
         take(self._talk(record), record, self.seen)
 
     def _talk(self, record: Record) -> Talk:
@@ -140,8 +146,7 @@ class _Reading:
             yield self.main.freeze(id=own, path=self.path, parent_id=parent, turns=turns)
         for key, talk in self.sides.items():
             if talk.turns:
-                name = key if key.startswith("agent-") else f"agent-{key}"
-                yield talk.freeze(id=f"{own}/{name}", path=self.path, parent_id=own)
+                yield talk.freeze(id=f"agent-{key}", path=self.path, parent_id=own)
 
     def _own_id(self) -> str:
         if self.is_agent or _UUID.fullmatch(self.stem) or not self.said_id:

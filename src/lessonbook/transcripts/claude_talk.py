@@ -48,6 +48,19 @@ class Record:
         )
 
 
+def relayed_record(record: Record) -> Record | None:
+    """Return the sub-agent's record that a progress record of its parent session repeats, if it is one.
+
+    Where the sub-agent has a file of its own the two share their ids, so that each counts once.
+    """
+    data = mapping(record.item.get("data"))
+    if record.type != "progress" or data.get("type") != "agent_progress":
+        return None
+    inner = mapping(data.get("message"))
+    common = {key: record.item.get(key) for key in ("cwd", "gitBranch", "version")}
+    return Record.of({**common, **inner, "isSidechain": True, "agentId": data.get("agentId")}) if inner else None
+
+
 def take(talk: Talk, record: Record, seen: Seen) -> None:
     """Let the record change its session. ``seen`` drops calls that were already read."""
     handler = _HANDLERS.get(record.type)
