@@ -19,11 +19,19 @@ class Seen:
 
     def first(self, kind: str, key: str) -> bool:
         """Return whether ``key`` is met for the first time among its ``kind``, and remember it."""
-        digest = blake2b(f"{kind}\0{key}".encode("utf-8", "replace"), digest_size=8).digest()
+        digest = _digest(kind, key)
         if digest in self._known:
             return False
         self._known.add(digest)
         return True
 
+    def knows(self, kind: str, key: str) -> bool:
+        """Return whether ``key`` was met before among its ``kind``; remembers nothing."""
+        return _digest(kind, key) in self._known
+
     def __len__(self) -> int:
         return len(self._known)
+
+
+def _digest(kind: str, key: str) -> bytes:
+    return blake2b(f"{kind}\0{key}".encode("utf-8", "replace"), digest_size=8).digest()

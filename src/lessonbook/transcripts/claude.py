@@ -19,7 +19,7 @@ from lessonbook.transcripts.building import Talk
 from lessonbook.transcripts.claude_talk import Record, live_turns, relayed_record, take
 from lessonbook.transcripts.lines import Skip, head_objects, opened, read_objects
 from lessonbook.transcripts.reports import report
-from lessonbook.transcripts.values import text
+from lessonbook.transcripts.values import scoped, text
 
 AGENT = "claude"
 COPY = "copy of a record already read"
@@ -113,12 +113,13 @@ class _Reading:
             self._take(relayed)
 
     def _take(self, record: Record) -> None:
-        if record.uuid and not self.seen.first("claude record", record.uuid):
+        key = f"{scoped(record.uuid, self.path)}\0{record.at}"
+        if record.uuid and not self.seen.first("claude record", key):
             self.skipped[COPY] += 1
             return
         if record.uuid:
             self.parents[record.uuid] = record.parent
-        take(self._talk(record), record, self.seen)
+        take(self._talk(record), record, self.seen, self.path)
 
     def _talk(self, record: Record) -> Talk:
         if self.is_agent or not record.sidechain:

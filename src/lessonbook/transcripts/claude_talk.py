@@ -17,7 +17,7 @@ from lessonbook.transcripts.claude_records import (
     slash_command,
     usage,
 )
-from lessonbook.transcripts.values import epoch, mapping, text
+from lessonbook.transcripts.values import epoch, mapping, scoped, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,19 @@ def relayed_record(record: Record) -> Record | None:
     return Record.of({**common, **inner, "isSidechain": True, "agentId": data.get("agentId")}) if inner else None
 
 
-def take(talk: Talk, record: Record, seen: Seen) -> None:
-    """Let the record change its session. ``seen`` drops calls that were already read."""
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What was read before, and the file that ids too short to be unique belong to."""
+
+    seen: Seen
+    path: str
+
+    def first_call(self, id: str, name: str) -> bool:
+        return self.seen.first("claude call", f"{scoped(id, self.path)}\0{name}")
+
+
+def take(talk: Talk, record: Record, seen: Seen, path: str) -> None:
+    """Let the record change its session. ``seen`` drops calls that were already read, in this file or another."""
     handler = _HANDLERS.get(record.type)
     if talk.started is None:
         talk.started = record.at
@@ -72,11 +83,11 @@ def take(talk: Talk, record: Record, seen: Seen) -> None:
     talk.note("cwd", item.get("cwd"))
     talk.note("branch", item.get("gitBranch"))
     talk.note("agent_version", item.get("version"))
-    handler(talk, record, seen)
+    handler(talk, record, _Known(seen, path))
     talk.touch(record.at)
 
 
-def _user(talk: Talk, record: Record, seen: Seen) -> None:
+def _user(talk: Talk, record: Record, known: _Known) -> None:
     found = blocks(_message(record.item))
     results = [block for block in found if block.get("type") == "tool_result"]
     for block in results:
@@ -125,7 +136,7 @@ def _result(talk: Talk, record: Record, block: Mapping[str, Any]) -> None:
     call.end(outcome(record.item, block, said), said, record.at)
 
 
-def _assistant(talk: Talk, record: Record, seen: Seen) -> None:
+def _assistant(talk: Talk, record: Record, known: _Known) -> None:
     message = _message(record.item)
     found = blocks(message)
     if not found and not message.get("usage"):
@@ -145,7 +156,7 @@ def _assistant(talk: Talk, record: Record, seen: Seen) -> None:
         if block.get("type") == "text":
             talk.reply(text(block.get("text")), key)
         elif block.get("type") == "tool_use":
-            _call(talk, record, block, n, seen)
+            _call(talk, record, block, n, known)
 
 
 def _model(talk: Talk, message: Mapping[str, Any]) -> None:
@@ -153,14 +164,14 @@ def _model(talk: Talk, message: Mapping[str, Any]) -> None:
         talk.note("model", message.get("model"))
 
 
-def _call(talk: Talk, record: Record, block: Mapping[str, Any], n: int, seen: Seen) -> None:
+def _call(talk: Talk, record: Record, block: Mapping[str, Any], n: int, known: _Known) -> None:
     id, name = text(block.get("id")), text(block.get("name"))
-    if not name or (id and not seen.first("claude call", id)):
+    if not name or (id and not known.first_call(id, name)):
         return
     talk.call(id or f"?{record.uuid}.{n}", name, block.get("input"), record.at)
 
 
-def _queue(talk: Talk, record: Record, seen: Seen) -> None:
+def _queue(talk: Talk, record: Record, known: _Known) -> None:
     """Follow what was typed ahead: taken out of the queue while the agent works, it steers; else it is a request."""
     operation, said = record.item.get("operation"), text(record.item.get("content")).strip()
     if operation == "enqueue":
@@ -173,7 +184,7 @@ def _queue(talk: Talk, record: Record, seen: Seen) -> None:
             talk.steer(said)
 
 
-def _attachment(talk: Talk, record: Record, seen: Seen) -> None:
+def _attachment(talk: Talk, record: Record, known: _Known) -> None:
     attached = mapping(record.item.get("attachment"))
     if attached.get("type") != "queued_command" or not talk.turns:
         return
@@ -182,19 +193,19 @@ def _attachment(talk: Talk, record: Record, seen: Seen) -> None:
         talk.steer(person_text({"origin": attached.get("origin")}, found))
 
 
-def _title(talk: Talk, record: Record, seen: Seen) -> None:
+def _title(talk: Talk, record: Record, known: _Known) -> None:
     custom = text(record.item.get("customTitle")).strip()
     if custom:
         talk.facts["title"] = custom
     talk.note("title", record.item.get("aiTitle"))
 
 
-def _worktree(talk: Talk, record: Record, seen: Seen) -> None:
+def _worktree(talk: Talk, record: Record, known: _Known) -> None:
     worktree = mapping(record.item.get("worktreeSession"))
     talk.note("commit", worktree.get("originalHeadCommit"))
 
 
-_HANDLERS: dict[str, Callable[[Talk, Record, Seen], None]] = {
+_HANDLERS: dict[str, Callable[[Talk, Record, _Known], None]] = {
     "user": _user,
     "assistant": _assistant,
     "queue-operation": _queue,

@@ -57,6 +57,11 @@ class Readable(Protocol):
         ...
 
 
+def is_compressed(head: bytes) -> bool:
+    """Whether the file's first bytes are those of a zstd stream."""
+    return head.startswith(_ZST)
+
+
 @contextmanager
 def opened(path: str) -> Iterator[Readable]:
     """Open a transcript for reading, through ``zstandard`` where it is compressed.
@@ -66,12 +71,12 @@ def opened(path: str) -> Iterator[Readable]:
     """
     try:
         with Path(path).open("rb") as file:
-            if file.read(4) == _ZST:
-                file.seek(0)
+            compressed = is_compressed(file.read(4))
+            file.seek(0)
+            if compressed:
                 with _decompressed(file) as stream:
                     yield stream
             else:
-                file.seek(0)
                 yield file
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from error

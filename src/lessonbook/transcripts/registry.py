@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from lessonbook.core.ports import TranscriptReader
 from lessonbook.transcripts.claude import ClaudeReader
+from lessonbook.transcripts.codex import CodexReader
 
-READERS: tuple[TranscriptReader, ...] = (ClaudeReader(),)
+READERS: tuple[TranscriptReader, ...] = (ClaudeReader(), CodexReader())
 
 
 def reader_of(path: str, head: bytes) -> TranscriptReader | None:

@@ -44,6 +44,11 @@ def epoch(value: object) -> float | None:
     return value / 1000 if value > 1e11 else float(value)
 
 
+def scoped(id: str, path: str) -> str:
+    """Return an id that may be compared across files: a short one, which others may use too, only within its own."""
+    return id if len(id) >= 16 else f"{id}\0{path}"
+
+
 def clip(value: str, limit: int, *, errors: bool = False) -> str:
     """Return ``value`` cut to about ``limit`` characters: its head, its tail, and a mark that says what is missing.
 
