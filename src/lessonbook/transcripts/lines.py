@@ -19,6 +19,8 @@ import msgspec
 from lessonbook.core.errors import SetupError, StoreError
 
 LINE_MAX = 16 * 1024 * 1024
+HEAD_BYTES = 64 * 1024
+"""How much of a file is looked at to tell what it is."""
 _CHUNK = 1024 * 1024
 _TRIES = 200
 _TRIES_LONG = 8
@@ -145,16 +147,25 @@ def read_objects(file: Readable) -> Iterator[dict[str, Any] | Skip]:
 
 
 def head_objects(head: bytes) -> list[dict[str, Any]]:
-    """Return the objects on the whole lines of a file's first bytes, at most 50."""
-    import io
+    """Return the objects on the lines of a file's first bytes, at most 50; a line that is cut counts as none.
 
-    found: list[dict[str, Any]] = []
-    for item in read_objects(io.BytesIO(head)):
-        if isinstance(item, dict):
-            found.append(item)
-            if len(found) == 50:
-                break
-    return found
+    Damaged lines are only looked into where no line is whole.
+    """
+    lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    if len(head) >= HEAD_BYTES:
+        lines.pop()
+    found = [value for value in map(_quick, lines[:50]) if value is not None]
+    if found:
+        return found
+    return [item for line in lines[:3] for item in islice(_salvage(line), 50) if isinstance(item, dict)]
+
+
+def _quick(line: bytes) -> dict[str, Any] | None:
+    try:
+        value = msgspec.json.decode(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def _salvage(line: bytes) -> Iterator[dict[str, Any] | Skip]:
