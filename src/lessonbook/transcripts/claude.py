@@ -16,10 +16,10 @@ from lessonbook.core.errors import LessonbookError
 from lessonbook.core.seen import Seen
 from lessonbook.core.session import ReadReport, Session
 from lessonbook.transcripts.building import Talk
-from lessonbook.transcripts.claude_talk import Record, live_turns, relayed_record, take
+from lessonbook.transcripts.claude_talk import Known, Record, live_turns, relayed_record, take
 from lessonbook.transcripts.lines import Skip, head_objects, opened, read_objects
 from lessonbook.transcripts.reports import report
-from lessonbook.transcripts.values import scoped, text
+from lessonbook.transcripts.values import text
 
 AGENT = "claude"
 COPY = "copy of a record already read"
@@ -83,7 +83,7 @@ class _Reading:
 
     def __init__(self, path: str, seen: Seen) -> None:
         self.path = path
-        self.seen = seen
+        self.known = Known(seen, path)
         self.stem = PurePath(path).name.removesuffix(".jsonl")
         self.is_agent = self.stem.startswith("agent-")
         self.main = Talk(AGENT, by_subagent=self.is_agent)
@@ -113,13 +113,12 @@ class _Reading:
             self._take(relayed)
 
     def _take(self, record: Record) -> None:
-        key = f"{scoped(record.uuid, self.path)}\0{record.at}"
-        if record.uuid and not self.seen.first("claude record", key):
+        if record.uuid and not self.known.first_record(record):
             self.skipped[COPY] += 1
             return
         if record.uuid:
             self.parents[record.uuid] = record.parent
-        take(self._talk(record), record, self.seen, self.path)
+        take(self._talk(record), record, self.known)
 
     def _talk(self, record: Record) -> Talk:
         if self.is_agent or not record.sidechain:

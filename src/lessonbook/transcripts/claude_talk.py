@@ -20,9 +20,9 @@ from lessonbook.transcripts.claude_records import (
 from lessonbook.transcripts.values import epoch, mapping, scoped, text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Record:
-    """One line's object, with the few fields every record may have."""
+    """One line's object, with the few fields every record may have. (Not frozen: there is one per line.)"""
 
     item: dict[str, Any]
     type: str
@@ -53,8 +53,10 @@ def relayed_record(record: Record) -> Record | None:
 
     Where the sub-agent has a file of its own the two share their ids, so that each counts once.
     """
+    if record.type != "progress":
+        return None
     data = mapping(record.item.get("data"))
-    if record.type != "progress" or data.get("type") != "agent_progress":
+    if data.get("type") != "agent_progress":
         return None
     inner = mapping(data.get("message"))
     common = {key: record.item.get(key) for key in ("cwd", "gitBranch", "version")}
@@ -62,18 +64,23 @@ def relayed_record(record: Record) -> Record | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class Known:
     """What was read before, and the file that ids too short to be unique belong to."""
 
     seen: Seen
     path: str
 
+    def first_record(self, record: Record) -> bool:
+        """Whether the record is no copy; a copy keeps its id and its time."""
+        return self.seen.first("claude record", f"{scoped(record.uuid, self.path)}\0{record.at}")
+
     def first_call(self, id: str, name: str) -> bool:
+        """Whether the call is no copy."""
         return self.seen.first("claude call", f"{scoped(id, self.path)}\0{name}")
 
 
-def take(talk: Talk, record: Record, seen: Seen, path: str) -> None:
-    """Let the record change its session. ``seen`` drops calls that were already read, in this file or another."""
+def take(talk: Talk, record: Record, known: Known) -> None:
+    """Let the record change its session. ``known`` drops calls that were already read, in this file or another."""
     handler = _HANDLERS.get(record.type)
     if talk.started is None:
         talk.started = record.at
@@ -83,11 +90,11 @@ def take(talk: Talk, record: Record, seen: Seen, path: str) -> None:
     talk.note("cwd", item.get("cwd"))
     talk.note("branch", item.get("gitBranch"))
     talk.note("agent_version", item.get("version"))
-    handler(talk, record, _Known(seen, path))
+    handler(talk, record, known)
     talk.touch(record.at)
 
 
-def _user(talk: Talk, record: Record, known: _Known) -> None:
+def _user(talk: Talk, record: Record, known: Known) -> None:
     found = blocks(_message(record.item))
     results = [block for block in found if block.get("type") == "tool_result"]
     for block in results:
@@ -136,7 +143,7 @@ def _result(talk: Talk, record: Record, block: Mapping[str, Any]) -> None:
     call.end(outcome(record.item, block, said), said, record.at)
 
 
-def _assistant(talk: Talk, record: Record, known: _Known) -> None:
+def _assistant(talk: Talk, record: Record, known: Known) -> None:
     message = _message(record.item)
     found = blocks(message)
     if not found and not message.get("usage"):
@@ -164,14 +171,14 @@ def _model(talk: Talk, message: Mapping[str, Any]) -> None:
         talk.note("model", message.get("model"))
 
 
-def _call(talk: Talk, record: Record, block: Mapping[str, Any], n: int, known: _Known) -> None:
+def _call(talk: Talk, record: Record, block: Mapping[str, Any], n: int, known: Known) -> None:
     id, name = text(block.get("id")), text(block.get("name"))
     if not name or (id and not known.first_call(id, name)):
         return
     talk.call(id or f"?{record.uuid}.{n}", name, block.get("input"), record.at)
 
 
-def _queue(talk: Talk, record: Record, known: _Known) -> None:
+def _queue(talk: Talk, record: Record, known: Known) -> None:
     """Follow what was typed ahead: taken out of the queue while the agent works, it steers; else it is a request."""
     operation, said = record.item.get("operation"), text(record.item.get("content")).strip()
     if operation == "enqueue":
@@ -184,7 +191,7 @@ def _queue(talk: Talk, record: Record, known: _Known) -> None:
             talk.steer(said)
 
 
-def _attachment(talk: Talk, record: Record, known: _Known) -> None:
+def _attachment(talk: Talk, record: Record, known: Known) -> None:
     attached = mapping(record.item.get("attachment"))
     if attached.get("type") != "queued_command" or not talk.turns:
         return
@@ -193,19 +200,19 @@ def _attachment(talk: Talk, record: Record, known: _Known) -> None:
         talk.steer(person_text({"origin": attached.get("origin")}, found))
 
 
-def _title(talk: Talk, record: Record, known: _Known) -> None:
+def _title(talk: Talk, record: Record, known: Known) -> None:
     custom = text(record.item.get("customTitle")).strip()
     if custom:
         talk.facts["title"] = custom
     talk.note("title", record.item.get("aiTitle"))
 
 
-def _worktree(talk: Talk, record: Record, known: _Known) -> None:
+def _worktree(talk: Talk, record: Record, known: Known) -> None:
     worktree = mapping(record.item.get("worktreeSession"))
     talk.note("commit", worktree.get("originalHeadCommit"))
 
 
-_HANDLERS: dict[str, Callable[[Talk, Record, _Known], None]] = {
+_HANDLERS: dict[str, Callable[[Talk, Record, Known], None]] = {
     "user": _user,
     "assistant": _assistant,
     "queue-operation": _queue,
