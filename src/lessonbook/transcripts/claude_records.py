@@ -59,7 +59,7 @@ _BLOCKED = re.compile(
     r"|Permission for this (?:action|command|tool use) (?:has been|was) denied"
     r"|This command requires approval|This Bash command contains multiple operations"
     r"|Hook \S+ denied this tool|[\w:*|. -]{0,80}hook error\b|[\w:*|. -]{0,80}operation blocked by hook"
-    r"|[\w:*|. -]{0,80} (?:was )?blocked\b.{0,40} For security"
+    r"|.{0,400}? was blocked\. For security"
     r"|Access to .{0,500}? (?:is|was) (?:denied|blocked) by (?:the |your )?(?:sandbox|settings|permission|policy)",
     re.DOTALL,
 )
@@ -106,6 +106,13 @@ def slash_command(record: Mapping[str, Any], found: list[dict[str, Any]]) -> str
 def is_interruption(said: str) -> bool:
     """Whether the text is the mark of a person who stopped the agent."""
     return said.lstrip().startswith("[Request interrupted by user")
+
+
+def is_local_output(found: list[dict[str, Any]]) -> bool:
+    """Whether the record is what a command that the program answers itself printed."""
+    return any(
+        text(block.get("text")).startswith(("<local-command-stdout>", "<local-command-stderr>")) for block in found
+    )
 
 
 def _by_person(record: Mapping[str, Any]) -> bool:

@@ -11,6 +11,7 @@ from lessonbook.transcripts.building import OpenTurn, Talk
 from lessonbook.transcripts.claude_records import (
     blocks,
     is_interruption,
+    is_local_output,
     outcome,
     person_text,
     result_text,
@@ -102,6 +103,9 @@ def _user(talk: Talk, record: Record, known: Known) -> None:
     if any(is_interruption(text(block.get("text"))) for block in found) and talk.turns:
         talk.turn().interrupted = True
     if results or record.item.get("isMeta") is True:
+        return
+    if is_local_output(found):
+        talk.facts.pop("command", None)
         return
     command = slash_command(record.item, found)
     if command is not None:

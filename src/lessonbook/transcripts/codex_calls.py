@@ -60,8 +60,9 @@ class CodexCalls:
             ended = self._polled(self._polls.pop(call.id), ended, said, at)
         elif process is not None:
             self._processes[process] = call
-        if call.outcome is not None and call.outcome.exit_code is not None and ended.exit_code is None:
-            ended = call.outcome  # an event said more than the result does
+        known = call.outcome
+        if known is not None and ended.status is CallStatus.OK and ended.exit_code is None:
+            ended = known  # an event said more than the result does
         call.end(ended, said, at)
 
     def _polled(self, process: str, ended: Outcome, said: str, at: float | None) -> Outcome:

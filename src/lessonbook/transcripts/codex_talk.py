@@ -65,6 +65,8 @@ class CodexTalk:
 
     def _meta(self, payload: Payload) -> None:
         id = text(payload.get("id")) or text(payload.get("session_id"))
+        if id and id == self.id:  # said again when a session is resumed
+            return
         if self.id:  # the parent's own, copied along
             self._copying, self.parent = True, self.parent or id
             return

@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 
-from lessonbook.core.errors import SetupError, StoreError
+from lessonbook.core.errors import StoreError
+from lessonbook.transcripts.zst import Decompressed, buffered
 
 LINE_MAX = 16 * 1024 * 1024
 HEAD_BYTES = 64 * 1024
@@ -47,25 +48,13 @@ class Skip(NamedTuple):
     reason: str
 
 
-class Readable(Protocol):
-    """What lines are read from: an open file, or a stream that is decompressed on the way."""
-
-    def readline(self, size: int, /) -> bytes:
-        """Return the bytes up to the next line feed, at most ``size``; none at the end."""
-        ...
-
-    def read(self, size: int, /) -> bytes:
-        """Return at most ``size`` bytes; none at the end."""
-        ...
-
-
 def is_compressed(head: bytes) -> bool:
     """Whether the file's first bytes are those of a zstd stream."""
     return head.startswith(_ZST)
 
 
 @contextmanager
-def opened(path: str) -> Iterator[Readable]:
+def opened(path: str) -> Iterator[BinaryIO]:
     """Open a transcript for reading, through ``zstandard`` where it is compressed.
 
     Raises ``StoreError`` where it cannot be opened, and ``SetupError`` where it is compressed and the extra
@@ -75,51 +64,12 @@ def opened(path: str) -> Iterator[Readable]:
         with Path(path).open("rb") as file:
             compressed = is_compressed(file.read(4))
             file.seek(0)
-            if compressed:
-                with _decompressed(file) as stream:
-                    yield stream
-            else:
-                yield file
+            yield buffered(Decompressed(file)) if compressed else file
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from error
 
 
-@contextmanager
-def _decompressed(file: BinaryIO) -> Iterator[Readable]:
-    try:
-        import zstandard
-    except ImportError as error:
-        raise SetupError("It is compressed with zstd; install the extra lessonbook[zst] to read it.") from error
-    import io
-
-    with zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True, closefd=False) as raw:
-        yield _Forgiving(io.BufferedReader(raw, _CHUNK), (zstandard.ZstdError, MemoryError))
-
-
-class _Forgiving:
-    """A compressed stream whose damage ends it, with a mark, instead of raising."""
-
-    def __init__(self, stream: Readable, damage: tuple[type[Exception], ...]) -> None:
-        self._stream = stream
-        self._damage = damage
-        self.broken = False
-
-    def readline(self, size: int, /) -> bytes:
-        try:
-            return self._stream.readline(size)
-        except self._damage:
-            self.broken = True
-            return b""
-
-    def read(self, size: int, /) -> bytes:
-        try:
-            return self._stream.read(size)
-        except self._damage:
-            self.broken = True
-            return b""
-
-
-def read_objects(file: Readable) -> Iterator[dict[str, Any] | Skip]:
+def read_objects(file: BinaryIO) -> Iterator[dict[str, Any] | Skip]:
     """Yield every object of the file in order, and a ``Skip`` for everything that could not be read.
 
     A last line without a line feed that is not whole yet is an ``unfinished last line``: a session still running.
@@ -142,7 +92,7 @@ def read_objects(file: Readable) -> Iterator[dict[str, Any] | Skip]:
             if not line.endswith(b"\n"):  # a file that grows meanwhile is read to here and no further
                 break
         line = readline(LINE_MAX + 1)
-    if getattr(file, "broken", False):
+    if getattr(getattr(file, "raw", None), "broken", False):
         yield Skip(BROKEN_STREAM)
 
 
@@ -194,7 +144,9 @@ def _objects(content: str, ended: bool) -> Iterator[dict[str, Any] | Skip]:
     while position < len(content):
         value, end = _decode(content, position)
         if end < 0:
-            value, end = _behind_torn(content, position, -end - 1)
+            wrong = -end - 1
+            only_cut = not ended and wrong >= len(content)
+            value, end = (None, -1) if only_cut else _behind_torn(content, position, wrong)
             if end < 0:
                 yield Skip(UNFINISHED if not ended else TORN if found else NOT_JSON)
                 return
@@ -213,11 +165,14 @@ def _decode(content: str, position: int) -> tuple[Any, int]:
 
 
 def _behind_torn(content: str, start: int, wrong: int) -> tuple[Any, int]:
-    """Return the whole object that follows a torn start on the same line, looking first where parsing went wrong."""
+    """Return the first whole object behind a torn start on the same line.
+
+    Only so many places are tried, then where parsing went ``wrong``: that is where the torn part ends.
+    """
     nearby = [content.rfind("{", start + 1, wrong + 1), content.find("{", max(wrong, start + 1))]
     later = (match.start() for match in _START.finditer(content, start + 1))
     tries = _TRIES if len(content) < _CHUNK else _TRIES_LONG
-    for candidate in (*nearby, *islice(later, tries)):
+    for candidate in (*islice(later, tries), *nearby):
         if candidate <= start:
             continue
         value, end = _decode(content, candidate)
@@ -228,7 +183,10 @@ def _behind_torn(content: str, start: int, wrong: int) -> tuple[Any, int]:
 
 def _is_record(value: Any) -> bool:
     """Whether the object is a record of its own, not a part of the torn one before it."""
-    return isinstance(value, dict) and "type" in value and not _RECORD_KEYS.isdisjoint(value)
+    if not isinstance(value, dict):
+        return False
+    bare = "role" in value and "type" in value and "model" not in value
+    return bare or "record_type" in value or not _RECORD_KEYS.isdisjoint(value)
 
 
 def _ends_record(content: str, end: int) -> bool:

@@ -36,9 +36,10 @@ def epoch(value: object) -> float | None:
     if isinstance(value, str):
         try:
             at = datetime.fromisoformat(value)
-            return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+            seconds = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
         except (ValueError, OverflowError, OSError):
             return None
+        return seconds if seconds > 0 else None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e14:
         return None
     return value / 1000 if value > 1e11 else float(value)
