@@ -18,6 +18,8 @@ REFUSED = (
     "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the "
     "new_string was NOT written to the file). "
 )
+NOTE = "\n\nNote: The user's next message may contain a correction or preference. Pay close attention."
+IN_AGENT = "Permission for this tool use was denied. The tool use was rejected (eg. …). "
 STOP = "STOP what you are doing and wait for the user to tell you how to proceed."
 
 
@@ -109,6 +111,27 @@ def test_a_session(claude_file: Any, read: Any) -> None:
             None,
             "never push to main",
         ),
+        (REFUSED + STOP + NOTE, True, CallStatus.DENIED, None, None),
+        (REFUSED + "The user said:\nuse a branch" + NOTE, True, CallStatus.DENIED, None, "use a branch"),
+        (
+            REFUSED + "The user provided the following reason for the rejection:  not now",
+            True,
+            CallStatus.DENIED,
+            None,
+            "not now",
+        ),
+        (
+            REFUSED + "To tell you how to proceed, the user said:\nThe user wants to clarify these questions.\n  …",
+            True,
+            CallStatus.DENIED,
+            None,
+            None,
+        ),
+        (IN_AGENT + "The user said:\nuse a branch", True, CallStatus.DENIED, None, "use a branch"),
+        (IN_AGENT + "Try a different approach.", True, CallStatus.BLOCKED, None, None),
+        ("The agent proposed a plan that was rejected by the user. …", True, CallStatus.DENIED, None, None),
+        ("Permission for this tool use was denied. It requires approval, and", True, CallStatus.BLOCKED, None, None),
+        ("[Tool result missing due to internal error]", True, CallStatus.UNFINISHED, None, None),
         (REFUSED + STOP, False, CallStatus.OK, None, None),
         ("The user doesn't want to take this action right now. " + STOP, True, CallStatus.CANCELLED, None, None),
         (

@@ -143,10 +143,12 @@ def test_what_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_forbidden_file_is_one_sentence(tmp_path: Path) -> None:
+def test_a_forbidden_file_or_folder_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(b"{}")
     (tmp_path / "a.jsonl").chmod(0)
-    assert problems(tmp_path / "a.jsonl") == [(None, "It cannot be read: permission denied.")]
+    (tmp_path / "shut").mkdir(mode=0)
+    problem = (None, "It cannot be read: permission denied.")
+    assert problems(tmp_path / "a.jsonl", tmp_path / "shut") == [problem, problem]
 
 
 def test_each_file_once_and_links_never_in_circles(claude_file: Any, tmp_path: Path) -> None:

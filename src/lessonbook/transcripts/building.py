@@ -126,7 +126,7 @@ class Talk:
         if isinstance(value, str) and value and fact not in self.facts:
             self.facts[fact] = value
 
-    def touch(self, at: float | None) -> None:
+    def reach(self, at: float | None) -> None:
         """Stretch the session, and its current turn, to this moment."""
         if at is None:
             return
@@ -141,7 +141,7 @@ class Talk:
         """Start a turn with what the person typed."""
         turn = OpenTurn(clip(prompt, TEXT_MAX), at, key, ended=at)
         self.turns.append(turn)
-        self.touch(at)
+        self.reach(at)
         return turn
 
     def turn(self) -> OpenTurn:

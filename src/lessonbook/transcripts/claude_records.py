@@ -42,9 +42,14 @@ _PERSONS = frozenset(("human", "user", "cli", "keyboard"))
 
 _REFUSED = (
     "The user doesn't want to proceed with this tool use.",
-    "Permission for this tool use was denied. The tool use was rejected",
+    "The agent proposed a plan that was rejected by the user.",
 )
-_SAID = re.compile(r"\bthe user said:\s*", re.I)
+_REFUSED_IN_AGENT = "Permission for this tool use was denied. The tool use was rejected"
+"""In a sub-agent this is a person's refusal only where their words follow; else no one may have been asked."""
+_SAID = re.compile(r"\b(?:the user said|the following reason for the rejection):\s*", re.I)
+_NOT_SAID = ("The user wants to clarify these questions",)
+_NOTE = "\n\nNote: The user's next message may contain"
+_MISSING = "[Tool result missing"
 _CANCELLED = (
     "[Request interrupted by user",
     "The user doesn't want to take this action right now.",
@@ -143,12 +148,14 @@ def outcome(record: Mapping[str, Any], block: Mapping[str, Any], said: str) -> O
     failed = block.get("is_error") is True or block.get("is_error") == "true" or wrapped is not None
     beside = record.get("toolUseResult")
     denial = text(record.get("toolDenialKind"))
-    if denial == "user-rejected" or (failed and bare.startswith(_REFUSED)):
+    if denial == "user-rejected" or (failed and _is_refusal(bare)):
         return Outcome(CallStatus.DENIED, deny_reason=_reason(bare))
     if denial:
         return Outcome(CallStatus.BLOCKED)
     if bare.startswith(_CANCELLED) and (failed or len(bare) < 200):
         return Outcome(CallStatus.CANCELLED)
+    if bare.startswith(_MISSING):
+        return Outcome(CallStatus.UNFINISHED)
     if not failed:
         stopped = isinstance(beside, dict) and beside.get("interrupted") is True
         return Outcome(CallStatus.CANCELLED if stopped else CallStatus.OK)
@@ -158,10 +165,15 @@ def outcome(record: Mapping[str, Any], block: Mapping[str, Any], said: str) -> O
     return Outcome(CallStatus.FAILED, exit_code=int(code[1]) if code else None)
 
 
+def _is_refusal(said: str) -> bool:
+    return said.startswith(_REFUSED) or (said.startswith(_REFUSED_IN_AGENT) and _SAID.search(said) is not None)
+
+
 def _reason(said: str) -> str | None:
+    """Return the person's own words in a refusal, without what the program adds around them."""
     found = _SAID.search(said)
-    reason = said[found.end() :].strip() if found else ""
-    return reason.removesuffix("</tool_use_error>").strip()[:2_000] or None
+    reason = said[found.end() :].removesuffix("</tool_use_error>").partition(_NOTE)[0].strip() if found else ""
+    return None if not reason or reason.startswith(_NOT_SAID) else reason[:2_000]
 
 
 def usage(message: Mapping[str, Any]) -> Usage | None:

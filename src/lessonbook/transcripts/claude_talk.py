@@ -92,7 +92,7 @@ def take(talk: Talk, record: Record, known: Known) -> None:
     talk.note("branch", item.get("gitBranch"))
     talk.note("agent_version", item.get("version"))
     handler(talk, record, known)
-    talk.touch(record.at)
+    talk.reach(record.at)
 
 
 def _user(talk: Talk, record: Record, known: Known) -> None:

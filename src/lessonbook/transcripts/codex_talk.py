@@ -54,7 +54,7 @@ class CodexTalk:
         if handler is not None:
             handler(self, payload, at)
         if not self._copying:
-            self.talk.touch(at)
+            self.talk.reach(at)
 
     def settle(self) -> None:
         """Take a message that no event followed for what it then is: a request."""
@@ -77,7 +77,7 @@ class CodexTalk:
         self.parent = text(spawn.get("parent_thread_id")) or text(payload.get("forked_from_id"))
         self._copying = bool(self.parent)
         git = mapping(payload.get("git"))
-        self.talk.touch(self._own_start)
+        self.talk.reach(self._own_start)
         self.talk.note("cwd", payload.get("cwd"))
         self.talk.note("agent_version", payload.get("cli_version"))
         self.talk.note("repo", remote(git.get("repository_url")))

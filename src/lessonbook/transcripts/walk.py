@@ -70,10 +70,9 @@ def read_found(found: Sequence[Found], seen: Seen | None = None) -> Iterator[Ses
 def find(paths: Sequence[Path]) -> list[Found]:
     """Return every file below ``paths`` once, in the order to read them; folders are searched to the bottom."""
     met: set[str] = set()
-    found: list[Found] = []
-    for path in paths:
-        for file in _files(path, met):
-            found.append(_look(file))
+    shut: list[OSError] = []
+    found = [_look(file) for path in paths for file in _files(path, met, shut)]
+    found += [_problem(str(error.filename), None, _unreadable(error)) for error in shut]
     return sorted(found, key=_order)
 
 
@@ -82,12 +81,12 @@ def _order(one: Found) -> tuple[bool, float, float, str]:
     return one.reader is None, started, started if one.ended is None else one.ended, one.path
 
 
-def _files(path: Path, met: set[str]) -> Iterator[str]:
+def _files(path: Path, met: set[str], shut: list[OSError]) -> Iterator[str]:
     if not path.is_dir():
         if _new(str(path), met):
             yield str(path)
         return
-    for folder, folders, names in os.walk(path, followlinks=True):
+    for folder, folders, names in os.walk(path, onerror=shut.append, followlinks=True):
         if not _new(folder, met):  # a link back up, or a folder named twice
             folders.clear()
             continue
@@ -119,7 +118,7 @@ def _look(path: str) -> Found:
     except FileNotFoundError:
         return _problem(path, None, "There is no such file or folder.")
     except OSError as error:
-        return _problem(path, None, f"It cannot be read: {(error.strerror or str(error)).lower()}.")
+        return _problem(path, None, _unreadable(error))
     times = [at for at in (epoch(found.decode("ascii", "replace")) for found in _TIME.findall(head)) if at is not None]
     late = [at for at in (epoch(found.decode("ascii", "replace")) for found in _TIME.findall(tail)) if at is not None]
     return Found(path, reader, started=times[0] if times else None, ended=late[-1] if late else None)
@@ -141,3 +140,7 @@ def _ends(path: str, raw: bytes) -> tuple[bytes, bytes]:
 
 def _problem(path: str, agent: str | None, problem: str) -> Found:
     return Found(path, None, ReadReport(path, agent, problem=problem))
+
+
+def _unreadable(error: OSError) -> str:
+    return f"It cannot be read: {(error.strerror or str(error)).lower()}."
