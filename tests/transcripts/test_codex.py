@@ -473,12 +473,36 @@ def test_compressed_files(compressed: Path) -> None:
     assert report.calls == 1 and report.problem is None  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("keep", [0.3, 0.9])
-def test_a_damaged_compressed_file_is_read_as_far_as_it_goes(compressed: Path, keep: float) -> None:
+@pytest.mark.parametrize("damage", ["cut early", "cut late", "overwritten", "followed by rubbish"])
+def test_a_damaged_compressed_file_is_read_as_far_as_it_goes(compressed: Path, damage: str) -> None:
     data = compressed.read_bytes()
-    compressed.write_bytes(data[: int(len(data) * keep)] + b"\x00" * 40)
-    *_, report = READER.read(str(compressed))
-    assert report.skipped == {"rest of a compressed file that is damaged": 1}  # type: ignore[union-attr]
+    half = len(data) // 2
+    compressed.write_bytes(
+        {
+            "cut early": data[:8],
+            "cut late": data[:-3],
+            "overwritten": data[:half] + b"\xff" * 40 + data[half + 40 :],
+            "followed by rubbish": data + b"\x00rubbish",
+        }[damage]
+    )
+    *sessions, report = READER.read(str(compressed))
+    skipped = report.skipped  # type: ignore[union-attr]
+    if damage == "overwritten":  # without a checksum it may only show in the lines
+        assert skipped
+        return
+    assert skipped["rest of a compressed file that is damaged"] == 1
+    assert len(sessions) == (damage == "followed by rubbish")
+
+
+def test_several_frames_are_one_file(codex_file: Any, tmp_path: Path) -> None:
+    zstandard = pytest.importorskip("zstandard")
+    file = codex_file()
+    file.user("go")
+    file.run(envelope(1))
+    path = tmp_path / f"{NAME}.zst"
+    path.write_bytes(b"".join(zstandard.compress(line + b"\n") for line in file.lines()))
+    _, report = READER.read(str(path))
+    assert (report.calls, report.skipped) == (1, {})  # type: ignore[union-attr]
 
 
 def test_without_the_library_a_compressed_file_is_one_sentence(compressed: Path) -> None:
