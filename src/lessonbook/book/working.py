@@ -79,7 +79,7 @@ def carry_out(book: Book, steps: Sequence[Change], blobs: Mapping[str, bytes]) -
     _write_files(book, steps, blobs)
     files.move(_new_index_of(book), book.index)
     point("accept.index-replaced")
-    book.intent.unlink(missing_ok=True)
+    files.remove(book.intent)
     point("accept.finished")
 
 
@@ -112,7 +112,7 @@ def finish(book: Book) -> None:
         _write_files(book, due, {oid: item.data for oid, item in found.items()})
         if _new_index_of(book).exists():
             files.move(_new_index_of(book), book.index)
-        book.intent.unlink(missing_ok=True)
+        files.remove(book.intent)
 
 
 def _steps(intent: bytes) -> list[Change]:

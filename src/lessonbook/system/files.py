@@ -75,9 +75,13 @@ def write_atomic(
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove the temporary files that killed writers of ``path`` left beside it; only while its lock is held."""
-    for leftover in path.parent.glob(f".{glob.escape(path.name[:64])}.*.tmp"):
-        leftover.unlink(missing_ok=True)
+    """Remove the temporary files that killed writers and claimers of ``path`` left beside it.
+
+    Call it only while nobody else can write that file: its lock is held.
+    """
+    for pattern in (f".{glob.escape(path.name[:64])}.????????.tmp", f"{glob.escape(path.name)}.????????.tmp"):
+        for leftover in path.parent.glob(pattern):
+            leftover.unlink(missing_ok=True)
 
 
 def make_private_file(path: Path) -> None:
@@ -206,16 +210,6 @@ def remove(path: Path, *, up_to: Path | None = None) -> None:
         except OSError:  # it holds something else
             return
         parent = parent.parent
-
-
-def remove_leftovers(path: Path) -> None:
-    """Remove the temporary files that a process killed while it wrote or claimed ``path`` left beside it.
-
-    Call it only where nobody else can be writing that file.
-    """
-    for pattern in (f".{glob.escape(path.name[:64])}.????????.tmp", f"{glob.escape(path.name)}.????????.tmp"):
-        for leftover in path.parent.glob(pattern):
-            leftover.unlink(missing_ok=True)
 
 
 def _acquire(handle: int, path: Path, wait: float) -> None:
