@@ -34,7 +34,8 @@ _SEALED = {
     "commit.gpgSign": "false",
     "log.showSignature": "false",
     "color.ui": "false",
-    "core.logAllRefUpdates": "true",
+    # Logs that exist are kept up; a thousand pending branches get none of their own.
+    "core.logAllRefUpdates": "false",
     "core.precomposeUnicode": "false",
     "fastimport.unpackLimit": "100",
     "gc.auto": "0",
