@@ -8,7 +8,8 @@ from typing import Any
 
 from lessonbook.book import queue, switch
 from lessonbook.book.sentences import EDITOR
-from lessonbook.core.candidate import Candidate, is_candidate_id
+from lessonbook.book.wording import done_text, row_text
+from lessonbook.core.candidate import is_candidate_id
 from lessonbook.core.errors import LessonbookError
 
 _HELP = "{cmd!r} is not a command: say /learned, /learned compact [ID], /learned on|off|status, or " + (
@@ -47,7 +48,7 @@ def _answer(folder: Path, cmd: str, id: str, config_file: Path, now: int) -> str
     if cmd in ("on", "off", "status"):
         return f"learning is {'on' if switch.enabled(folder.parent, config_file) else 'off'}"
     if cmd == "list":
-        return "\n".join(map(_line, queue.candidates(folder))) or "nothing is pending"
+        return "\n".join(map(row_text, queue.candidates(folder))) or "nothing is pending"
     if cmd == "compact":
         return str(compact(folder, id or None)["error"])
     acts: dict[str, Callable[[], dict[str, Any]]] = {
@@ -60,7 +61,7 @@ def _answer(folder: Path, cmd: str, id: str, config_file: Path, now: int) -> str
     told = acts[cmd]()
     if not told["ok"]:
         return str(told["error"])
-    return (told["diff"] or "(no change)") if cmd == "diff" else _done(cmd, told)
+    return (told["diff"] or "(no change)") if cmd == "diff" else done_text(cmd, told)
 
 
 def _printable(text: str) -> str:
@@ -69,25 +70,3 @@ def _printable(text: str) -> str:
     from lessonbook.core.clean import printable
 
     return printable(text)
-
-
-def _line(c: Candidate) -> str:
-    parts = [f"{c.id}  {', '.join(c.files)}  {c.subject}"]
-    if c.stale:
-        parts.append(f"(stale: {c.stale})")
-    if c.includes:
-        parts.append(f"(includes {', '.join(c.includes)}; accepting it drops them)")
-    return " ".join(parts).replace("\n", "\\n")
-
-
-def _done(cmd: str, told: dict[str, Any]) -> str:
-    text = f"{cmd}ed {told['id']}"
-    if told.get("commit"):
-        text += f" as {told['commit']}"
-    elif cmd == "accept":
-        text += "; HEAD already held it"
-    if told.get("moved"):
-        text += f"; moved {', '.join(told['moved'])} onto it"
-    if told.get("stale"):
-        text += f"; {', '.join(told['stale'])} no longer apply: reject them"
-    return text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -51,7 +51,7 @@ def read_paths(paths: Sequence[Path], seen: Seen | None = None) -> Iterator[Sess
     yield from read_found(find(paths), seen)
 
 
-def read_found(found: Sequence[Found], seen: Seen | None = None) -> Iterator[Session | ReadReport]:
+def read_found(found: Iterable[Found], seen: Seen | None = None) -> Iterator[Session | ReadReport]:
     """Yield what ``read_paths`` does, for files that ``find`` found."""
     known = Seen() if seen is None else seen
     parents: dict[str, str] = {}
