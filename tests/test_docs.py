@@ -27,6 +27,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?://|#)([^)#\s]+)")
+ANCHOR = re.compile(r"\]\((?!https?://)([^)#\s]*)#([^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
 def name(path: Path) -> str:
@@ -86,6 +88,10 @@ def _run(command: list[str], place: Path, home: Path) -> subprocess.CompletedPro
 def test_links_lead_somewhere(page: Path) -> None:
     for target in LINK.findall(page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), f"{name(page)} links to {target}, which is not there"
+    for target, anchor in ANCHOR.findall(page.read_text(encoding="utf-8")):
+        headings = HEADING.findall((page.parent / target if target else page).read_text(encoding="utf-8"))
+        slugs = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+        assert anchor in slugs, f"{name(page)} links to {target}#{anchor}, which is not there"
 
 
 @pytest.mark.parametrize("verb", [*VERBS, "hook"])
