@@ -20,6 +20,8 @@ from pathlib import Path
 
 import pytest
 
+from lessonbook.core.errors import LessonbookError
+from lessonbook.hosts.cli.main import INTERNAL, INTERRUPTED, PIPE_CLOSED
 from lessonbook.hosts.cli.parser import for_verb
 from lessonbook.hosts.registry import VERBS
 
@@ -126,3 +128,10 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
         links = LINK.findall(page.read_text(encoding="utf-8"))
         waiting |= {found for link in links if (found := (page.parent / link).resolve()) in PAGES} - reached
     assert set(PAGES) <= reached, f"no page links to {set(PAGES) - reached}"
+
+
+def test_every_exit_code_is_explained() -> None:
+    text = (ROOT / "docs" / "exit-codes.md").read_text(encoding="utf-8")
+    explained = {int(code) for code in re.findall(r"^\| (\d+) \|", text, re.MULTILINE)}
+    raised = {kind.exit_code for kind in (LessonbookError, *LessonbookError.__subclasses__())}
+    assert explained == {0, INTERNAL, INTERRUPTED, PIPE_CLOSED} | raised
