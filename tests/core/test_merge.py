@@ -189,11 +189,14 @@ def test_candidates_accepted_in_any_order_leave_the_same_paragraphs(order: list[
         ("A", "A\n\nB\n", "A\n\nC", "A\n\nB\n\nC\n"),
         ("A\n", "A\n\nB", "A\n\nC\n", "A\n\nB\n\nC"),
         ("A\r\n\r\nB", "A\r\n\r\nB\r\n\r\nC\r\n", "A2\r\n\r\nB", "A2\r\n\r\nB\r\n\r\nC\r\n"),
+        ("A\nB", "A\nB\r\n\r\nC\r\n", "A\nB\r\n\r\nD\r\n", "A\nB\r\n\r\nC\r\n\r\nD\r\n"),
         ("A", "A\r\n\r\nB\r\n", "A\r\n\r\nC\r\n", "A\r\n\r\nB\r\n\r\nC\r\n"),
         # List items, line by line and with blank lines between.
         ("- a\n", "- a\n- b\n", "- a\n- c\n", "- a\n- b\n- c\n"),
         ("- a\n\n- b\n", "- a\n\n- b\n\n- c\n", "- a\n\n- b\n\n- d\n", "- a\n\n- b\n\n- c\n\n- d\n"),
         ("# R\n\n", "# R\n\n- x\n", "# R\n\n- y\n", "# R\n\n- x\n- y\n"),
+        ("", "- x\n", "1. y\n", "- x\n\n1. y\n"),
+        ("A\n\nZ\n", "A\n\n- x\n- w\n\nZ\n", "A\n\n- y\n\nZ\n", "A\n\n- x\n- w\n\n- y\n\nZ\n"),
         ("- a\n- z\n", "- a\n- b\n- z\n", "- a\n- c\n  more\n- z\n", "- a\n- b\n- c\n  more\n- z\n"),
         # An item stays with its list, whoever added the paragraph after or before it.
         ("- a\n", "- a\n\nP\n", "- a\n- c\n", "- a\n- c\n\nP\n"),

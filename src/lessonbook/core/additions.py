@@ -22,6 +22,12 @@ class _Unit:
         return is_item(self.lines[0])
 
     @property
+    def mark(self) -> str:
+        """What marks it as an item of one kind of list; empty for a paragraph."""
+        mark = self.lines[0].lstrip(" \t")[:1] if self.item else ""
+        return "1" if mark.isdigit() else mark
+
+    @property
     def alone(self) -> bool:
         """Whether it means the same wherever it stands: no heading, no fence, nothing that goes on before or after."""
         first, last = self.lines[0], self.lines[-1].rstrip()
@@ -172,18 +178,17 @@ def _without_twins(ours: Sequence[_Unit], theirs: _Added) -> _Added:
 
 def _together(ours: _Added, theirs: _Added, above: str) -> Iterator[str]:
     """What continues the text above comes first, what the text below continues comes last; else ours before theirs."""
-    heads, tails = ours.head + theirs.head, ours.tail + theirs.tail
-    # Lines go on from lines, but no paragraph goes on from a heading.
-    tight = min(1, len(heads)) if is_heading(above) else len(heads)
-    previous: _Unit | None = None
-    line = above
-    for index, unit in enumerate((*heads, *ours.middle, *theirs.middle, *tails)):
-        items = previous is not None and previous.item and unit.item
-        gap = unit.gap if unit.gap or index < tight or items else tuple(_gap(line, unit.lines[0]))
-        yield from gap
-        yield from unit.lines
-        previous, line = unit, unit.lines[-1]
-    if not tails:
+    marks = {"" if unit.gap else unit.mark for unit in ours.units + theirs.units}
+    lists = len(marks) == 1 and marks != {""} and not ours.after and not theirs.after
+    line: str | None = None
+    for part in (ours.head, theirs.head, ours.middle, theirs.middle, ours.tail, theirs.tail):
+        # Lines go on from lines and items from items, but no paragraph goes on from a heading.
+        tight = lists or line is None or (part is theirs.head and not is_heading(above))
+        for index, unit in enumerate(part):
+            yield from unit.gap or (() if tight or index else _gap(line or above, unit.lines[0]))
+            yield from unit.lines
+            line = unit.lines[-1]
+    if not (ours.tail or theirs.tail):
         yield from max(ours.after, theirs.after, key=len)
 
 
