@@ -17,11 +17,18 @@ def main(module: str, verb: str, *args: str) -> None:
     call = getattr(importlib.import_module(module), verb)
     started: list[str] = []
     sys.addaudithook(lambda event, _: started.append(event) if event == "subprocess.Popen" else None)
-    start = time.perf_counter()
+    start, used = time.perf_counter(), _cpu()
     answer = call(*args)
-    seconds = time.perf_counter() - start
+    seconds, used = time.perf_counter() - start, _cpu() - used
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(json.dumps({"seconds": seconds, "processes": len(started), "kib": peak, "said": _said(answer)}))
+    found = {"seconds": seconds, "cpu": used, "processes": len(started), "kib": peak, "said": _said(answer)}
+    print(json.dumps(found))
+
+
+def _cpu() -> float:
+    """Seconds of processor time of this process and of every program it has run to its end."""
+    uses = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(use.ru_utime + use.ru_stime for use in uses)
 
 
 def _said(answer: object) -> dict[str, object]:

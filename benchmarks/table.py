@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
+from typing import TypeVar
+
+Sample = TypeVar("Sample")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +82,9 @@ def table(rows: Sequence[Row]) -> str:
     )
 
 
-def in_turns(times: int, *ways: Callable[[], float]) -> list[list[float]]:
+def in_turns(times: int, *ways: Callable[[], Sample]) -> list[list[Sample]]:
     """Run each way in turn, A B A B …, ``times`` times each, and return each one's samples."""
-    samples: list[list[float]] = [[] for _ in ways]
+    samples: list[list[Sample]] = [[] for _ in ways]
     for _ in range(times):
         for found, way in zip(samples, ways, strict=True):
             found.append(way())
