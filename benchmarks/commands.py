@@ -16,8 +16,10 @@ from benchmarks.table import Row, in_turns
 COUNT = 100
 TIMES = 15
 BARE = "git for-each-ref, and python -c pass"
-LIST = [sys.executable, "-m", "lessonbook", "learned", "list"]
-HOOK = [sys.executable, "-m", "lessonbook", "hook", "session-start"]
+SCRIPT = Path(sys.executable).with_name("lessonbook")
+PROGRAM = [str(SCRIPT)] if SCRIPT.exists() else [sys.executable, "-m", "lessonbook"]
+LIST = ["learned", "list"]
+HOOK = ["hook", "session-start"]
 
 
 def run() -> list[Row]:
@@ -31,7 +33,8 @@ def run() -> list[Row]:
         event = {"hook_event_name": "SessionStart", "source": "startup", "session_id": "bench", "cwd": str(work)}
         event |= {"transcript_path": str(home / "none.jsonl")}
         rows = []
-        for command, data, sign in ((LIST, "", books.identifier(COUNT - 1)), (HOOK, json.dumps(event), "Rule 07")):
+        for verb, data, sign in ((LIST, "", books.identifier(COUNT - 1)), (HOOK, json.dumps(event), "Rule 07")):
+            command = [*PROGRAM, *verb]
             said = _said(command, data, env, work)
             ours, bare = in_turns(
                 TIMES,
@@ -42,13 +45,14 @@ def run() -> list[Row]:
                 ),
             )
             wrong = [] if sign in said else [f"{sign!r} is not in what it printed: {said[-120:]!r}"]
-            what = f"lessonbook {' '.join(command[3:])}, {COUNT} candidates"
+            what = f"lessonbook {' '.join(verb)}, {COUNT} candidates"
             rows.append(Row(what, ours, BARE, bare, at_most=3, checks=wrong))
         return rows
 
 
 def _environment(home: Path) -> dict[str, str]:
-    gone = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "LESSONBOOK_CONFIG")
+    """A home of its own; and compiled modules are kept, as in any installation."""
+    gone = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "LESSONBOOK_CONFIG", "PYTHONDONTWRITEBYTECODE")
     return {**{key: value for key, value in os.environ.items() if key not in gone}, "HOME": str(home)}
 
 
