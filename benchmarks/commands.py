@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 from benchmarks import books
@@ -36,14 +37,7 @@ def run() -> list[Row]:
         for verb, data, sign in ((LIST, "", books.identifier(COUNT - 1)), (HOOK, json.dumps(event), "Rule 07")):
             command = [*PROGRAM, *verb]
             said = _said(command, data, env, work)
-            ours, bare = in_turns(
-                TIMES,
-                lambda command=command, data=data: _seconds(command, data, env, work),
-                lambda: (
-                    _seconds(["git", "-C", str(book), "for-each-ref"], "", env, work)
-                    + _seconds([sys.executable, "-c", "pass"], "", env, work)
-                ),
-            )
+            ours, bare = in_turns(TIMES, partial(_seconds, command, data, env, work), partial(_bare, book, env, work))
             wrong = [] if sign in said else [f"{sign!r} is not in what it printed: {said[-120:]!r}"]
             what = f"lessonbook {' '.join(verb)}, {COUNT} candidates"
             rows.append(Row(what, ours, BARE, bare, at_most=3, checks=wrong))
@@ -60,6 +54,11 @@ def _seconds(command: list[str], data: str, env: dict[str, str], cwd: Path) -> f
     start = time.perf_counter()
     subprocess.run(command, input=data, text=True, capture_output=True, check=True, env=env, cwd=cwd)
     return time.perf_counter() - start
+
+
+def _bare(book: Path, env: dict[str, str], cwd: Path) -> float:
+    commands = (["git", "-C", str(book), "for-each-ref"], [sys.executable, "-c", "pass"])
+    return sum(_seconds(command, "", env, cwd) for command in commands)
 
 
 def _said(command: list[str], data: str, env: dict[str, str], cwd: Path) -> str:

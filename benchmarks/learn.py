@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from typing import Any
 
 from benchmarks.table import Row, in_turns
@@ -23,9 +24,7 @@ def run() -> list[Row]:
     for backend in BACKENDS:
         for processes, each in ((1, ALONE), (MANY, EACH)):
             ours, bare = in_turns(
-                TIMES,
-                lambda b=backend, p=processes, n=each: _crowd(b, p, n),
-                lambda p=processes, n=each: _crowd(BARE, p, n),
+                TIMES, partial(_crowd, backend, processes, each), partial(_crowd, BARE, processes, each)
             )
             rows += _rows(backend, processes, each, ours, bare)
     return rows

@@ -12,6 +12,11 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lessonbook.core.ports import Memory
+    from lessonbook.system.settings import Settings
 
 TEXT = (
     "When the size of case {number}.{index} is not known, list the folder first, then read only the part that matters."
@@ -63,7 +68,7 @@ def _tool(backend: str, place: Path) -> Callable[[str], None]:
     return keep
 
 
-def _memory(backend: str, place: Path):
+def _memory(backend: str, place: Path) -> tuple[Memory, Settings]:
     from lessonbook.memory.registry import open_memory
 
     from lessonbook.core.project import from_folder

@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 from benchmarks.table import Row, in_turns
 from lessonbook.core.merge import merge3
 
-MERGES = 1000
+MERGES, FEW = 1000, 20
 TIMES = 5
 BASE = "".join(f"- Rule {number:02d} that a person wrote by hand.\n" for number in range(45)).encode()
 OURS = BASE + b"\nRead sizes with ls -l before reading a file.\n"
@@ -22,8 +23,8 @@ def run() -> list[Row]:
     """Measure the two common cases: both add, and one adds while the other edits elsewhere."""
     rows = []
     for what, ours in (("both append", OURS), ("one edits, one appends", EDITED)):
-        samples, git = in_turns(TIMES, lambda ours=ours: _merge(ours), lambda ours=ours: _git(ours) / 20 * MERGES)
-        note = f"{len(THEIRS):,} bytes; git's time is 20 processes, scaled" + (
+        samples, git = in_turns(TIMES, partial(_merge, ours), partial(_git, ours))
+        note = f"{len(THEIRS):,} bytes; git's time is {FEW} processes, scaled" + (
             "; git conflicts" if ours is OURS else ""
         )
         rows.append(Row(f"{MERGES:,} merges, {what}", samples, "git merge-file", git, at_least=1, note=note))
@@ -46,6 +47,6 @@ def _git(ours: bytes) -> float:
         for path, data in zip(paths, (ours, BASE, THEIRS), strict=True):
             path.write_bytes(data)
         start = time.perf_counter()
-        for _ in range(20):
+        for _ in range(FEW):
             subprocess.run(["git", "merge-file", "-p", "-q", *map(str, paths)], capture_output=True, check=False)
-        return time.perf_counter() - start
+        return (time.perf_counter() - start) / FEW * MERGES
