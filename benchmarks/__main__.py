@@ -6,6 +6,7 @@ import importlib
 import os
 import platform
 import sys
+from tempfile import gettempdir
 
 from benchmarks.table import Row, table
 
@@ -19,7 +20,8 @@ def main(names: list[str]) -> int:
         print(f"no bench {', '.join(unknown)}; there are {', '.join(BENCHES)}", file=sys.stderr)
         return 2
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
-    print(f"Python {platform.python_version()}, {os.cpu_count()} CPUs, load {load}; medians (lowest to highest)")
+    print(f"Python {platform.python_version()}, {os.cpu_count()} CPUs, load {load}, scratch in {gettempdir()} (TMPDIR)")
+    print("Medians (lowest to highest), taken in turns. What writes is bound by the disk: repeat on a quiet one.")
     rows: list[Row] = []
     for name in names or BENCHES:
         module = importlib.import_module(f"benchmarks.{name}")
