@@ -107,7 +107,7 @@ def test_the_outcome_is_gits_where_every_line_is_unique(git: Git, rnd: random.Ra
 
 
 def test_with_repeated_lines_the_outcome_is_gits_but_for_how_repeats_are_paired(git: Git) -> None:
-    # Which of several equal lines stayed is a guess; in 4,000 such merges 0.5 to 0.9 % end otherwise than git's guess.
+    # Which of several equal lines stayed is a guess; of 4,000 such merges 0.2 % end otherwise than by git's guess.
     editor = Editor(random.Random(7), ["a", "b", "c", "d", "e", "f", "", "- x", "```"])
     other = 0
     for _ in range(300):
@@ -115,7 +115,7 @@ def test_with_repeated_lines_the_outcome_is_gits_but_for_how_repeats_are_paired(
         expected, merged = git(base, ours, theirs), merge3(*("".join(side).encode() for side in (base, ours, theirs)))
         adds = only_adds(base, ours) or only_adds(base, theirs)
         other += merged != expected and not (adds and expected is None)
-    assert other <= 6
+    assert other <= 3
 
 
 # What both sides add.

@@ -72,8 +72,33 @@ def diff(old: Sequence[str], new: Sequence[str]) -> list[Hunk]:
             done.append(part)
     changed = [part for part in done if part.old < part.old_end or part.new < part.new_end]
     hunks = [Hunk(part.old, part.old_end, tuple(new[part.new : part.new_end])) for part in changed]
-    limits = [*(hunk.start - 1 for hunk in hunks[1:]), len(old)]
-    return [_lowest(old, hunk, limit) for hunk, limit in zip(hunks, limits, strict=False)]
+    return _compacted(old, hunks)
+
+
+def _compacted(old: Sequence[str], hunks: Sequence[Hunk]) -> list[Hunk]:
+    """The same changes read as git reads them: one that can stand next to the one before it is one with it.
+
+    ``x [a] b a`` with ``[b a]`` gone further down is the same as ``x [b a → a]``; a removal left over stands low.
+    """
+    compacted: list[Hunk] = []
+    for hunk in hunks:
+        before = compacted[-1] if compacted else None
+        if before and (not hunk.lines or hunk.adds):
+            hunk, top = _raised(old, hunk, before.end), before.end
+            if hunk.start == top:
+                compacted[-1] = Hunk(before.start, hunk.end, before.lines + hunk.lines)
+                continue
+        compacted.append(hunk)
+    limits = [*(hunk.start - 1 for hunk in compacted[1:]), len(old)]
+    return [_lowest(old, hunk, limit) for hunk, limit in zip(compacted, limits, strict=False)]
+
+
+def _raised(old: Sequence[str], hunk: Hunk, top: int) -> Hunk:
+    """The same pure removal or addition as high as ``top``, or as it is where it cannot stand there."""
+    start, end, lines = hunk.start, hunk.end, hunk.lines
+    while start > top and old[start - 1] == (lines[-1] if lines else old[end - 1]):
+        start, end, lines = start - 1, end - 1, (lines[-1:] + lines[:-1])
+    return Hunk(start, end, lines) if start == top else hunk
 
 
 def _lowest(old: Sequence[str], hunk: Hunk, limit: int) -> Hunk:
