@@ -314,6 +314,21 @@ def test_long_texts_that_share_little_still_merge_as_git_has_it(git: Git) -> Non
     assert len(diff(base, [f"new {number}\n" for number in range(1500)])) == 1
 
 
+@pytest.mark.parametrize(
+    "base",
+    ["a\n" + "```\n" * 6000, "- a\n" * 4000 + "      ```\n" * 4000, "\n" * 20000, "  x\n" * 6000 + "    ```\n" * 2000],
+    ids=["fences", "deep fences", "blank lines", "indented"],
+)
+@pytest.mark.parametrize("added", ["P{}\n", "- {}\n" * 4000, "line {}\n" * 8000], ids=["paragraph", "items", "lines"])
+def test_long_and_odd_texts_merge_in_time_that_grows_as_they_do(base: str, added: str) -> None:
+    # Each of these took from seconds to a minute with work that grew with the square of the lines.
+    ours, theirs = (f"{base}\n{added.replace('{}', side)}" for side in ("ours", "theirs"))
+    merged = merge(base, ours, theirs)
+    assert merged is not None
+    assert merged.count("ours") == ours.count("ours")
+    assert merged.count("theirs") == theirs.count("theirs")
+
+
 def test_a_thousand_merges_of_a_full_file_cost_less_than_a_thousand_processes(git: Git) -> None:
     base = "\n".join(f"- Rule {number:02d} a person wrote by hand." for number in range(50)) + "\n"
     sides = [f"{base}\nWhen case {number} comes up, read sizes first.\n".encode() for number in range(1001)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import takewhile
 
 from lessonbook.core.linediff import Hunk
@@ -126,21 +126,25 @@ def _closed(hunk: Hunk) -> bool:
 def _units(lines: Sequence[str]) -> tuple[list[_Unit], tuple[str, ...]]:
     """The paragraphs and list items of some lines, and the blank lines after the last."""
     inside = fences(lines)
-    units: list[_Unit] = []
-    gap: tuple[str, ...] = ()
+    starts: list[tuple[int, int]] = []
+    end = 0
     for index, line in enumerate(lines):
         if is_blank(line) and not inside[index]:
-            gap += (line,)
-        elif units and not gap and (inside[index] or not _next_item(units[-1], line)):
-            units[-1] = replace(units[-1], lines=(*units[-1].lines, line))
-        else:
-            units.append(_Unit(gap, (line,)))
-            gap = ()
-    return units, gap
+            continue
+        if not starts or end < index or (not inside[index] and _next_item(lines[starts[-1][1]], line)):
+            starts.append((end, index))
+        end = index + 1
+    stops = [gap for gap, _ in starts[1:]] + [end]
+    units = [
+        _Unit(tuple(lines[gap:start]), tuple(lines[start:stop]))
+        for (gap, start), stop in zip(starts, stops, strict=False)
+    ]
+    return units, tuple(lines[end:])
 
 
-def _next_item(unit: _Unit, line: str) -> bool:
-    return unit.item and is_item(line) and _indent(line) <= _indent(unit.lines[0])
+def _next_item(first: str, line: str) -> bool:
+    """Whether ``line`` starts the next item of the list that ``first`` starts."""
+    return is_item(first) and is_item(line) and _indent(line) <= _indent(first)
 
 
 def _indent(line: str) -> int:
@@ -158,7 +162,8 @@ def _added(lines: Sequence[str], above: str, below: str) -> _Added:
 def _holds(these: Sequence[_Unit], those: Sequence[_Unit]) -> bool:
     """Whether all of ``those`` stand among ``these``, side by side."""
     wanted, there = [unit.lines for unit in those], [unit.lines for unit in these]
-    return any(there[at : at + len(wanted)] == wanted for at in range(len(there) - len(wanted) + 1))
+    places = (at for at in range(len(there) - len(wanted) + 1) if there[at : at + 1] == wanted[:1])
+    return not wanted or any(there[at : at + len(wanted)] == wanted for at in places)
 
 
 def _without_twins(ours: Sequence[_Unit], theirs: _Added) -> _Added:

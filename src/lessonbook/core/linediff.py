@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 # Edits searched for exactly; the search costs their square.
 _EXACT = 200
+# Ways to read one addition that are tried; more than a few only differ by blank lines.
+_WAYS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +97,12 @@ def _compacted(old: Sequence[str], hunks: Sequence[Hunk]) -> list[Hunk]:
 
 def _raised(old: Sequence[str], hunk: Hunk, top: int) -> Hunk:
     """The same pure removal or addition as high as ``top``, or as it is where it cannot stand there."""
-    start, end, lines = hunk.start, hunk.end, hunk.lines
-    while start > top and old[start - 1] == (lines[-1] if lines else old[end - 1]):
-        start, end, lines = start - 1, end - 1, (lines[-1:] + lines[:-1])
-    return Hunk(start, end, lines) if start == top else hunk
+    up = hunk.start - top
+    if hunk.lines:
+        fits = all(old[hunk.start - 1 - step] == hunk.lines[-1 - step % len(hunk.lines)] for step in range(up))
+    else:
+        fits = all(old[hunk.start - 1 - step] == old[hunk.end - 1 - step] for step in range(up))
+    return Hunk(top, hunk.end - up, _turned(hunk.lines, -up)) if fits else hunk
 
 
 def _lowest(old: Sequence[str], hunk: Hunk, limit: int) -> Hunk:
@@ -112,17 +116,24 @@ def _lowest(old: Sequence[str], hunk: Hunk, limit: int) -> Hunk:
 
 
 def slides(old: Sequence[str], hunk: Hunk, low: int, high: int) -> Iterator[Hunk]:
-    """Yield every way to read one pure addition, lowest first, that starts between ``low`` and ``high``.
+    """Yield ways to read one pure addition, lowest first, that start between ``low`` and ``high``: at most ``_WAYS``.
 
     ``a b [x b]`` and ``a [b x] b`` are the same change: where a repeated line stands is anyone's guess.
     """
-    start, lines = hunk.start, hunk.lines
-    while start < high and old[start] == lines[0]:
-        start, lines = start + 1, (*lines[1:], lines[0])
-    yield Hunk(start, start, lines)
-    while start > low and old[start - 1] == lines[-1]:
-        start, lines = start - 1, (lines[-1], *lines[:-1])
-        yield Hunk(start, start, lines)
+    start, lines, size = hunk.start, hunk.lines, len(hunk.lines)
+    down = 0
+    while start + down < high and old[start + down] == lines[down % size]:
+        down += 1
+    for move in range(down, down - _WAYS, -1):
+        yield Hunk(start + move, start + move, _turned(lines, move))
+        if start + move <= low or old[start + move - 1] != lines[(move - 1) % size]:
+            return
+
+
+def _turned(lines: tuple[str, ...], by: int) -> tuple[str, ...]:
+    """The lines with the first ``by`` of them moved behind the others, or for a negative number the other way."""
+    by = by % len(lines) if lines else 0
+    return lines[by:] + lines[:by]
 
 
 def _shortest(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]] | None:
