@@ -69,9 +69,8 @@ def _tool(backend: str, place: Path) -> Callable[[str], None]:
 
 
 def _memory(backend: str, place: Path) -> tuple[Memory, Settings]:
-    from lessonbook.memory.registry import open_memory
-
     from lessonbook.core.project import from_folder
+    from lessonbook.memory.registry import open_memory
     from lessonbook.system.settings import Settings
 
     settings = Settings(agent_dir=place / "agent", autolearn_enabled=True, memory_backend=backend)
