@@ -26,7 +26,10 @@ def main(names: list[str]) -> int:
     for name in names or BENCHES:
         module = importlib.import_module(f"benchmarks.{name}")
         print(f"\n{name}: {(module.__doc__ or '').splitlines()[0]}", flush=True)
-        found = module.run()
+        try:
+            found = module.run()
+        except Exception as error:  # noqa: BLE001  a bench that fails must not hide the others
+            found = [Row(name, checks=[f"failed: {error}"])]
         print(table(found), flush=True)
         rows += found
     return int(any(row.met is False for row in rows))

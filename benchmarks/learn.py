@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -47,23 +48,32 @@ def _rows(backend: str, processes: int, each: int, ours: list[dict[str, Any]], b
 def _crowd(backend: str, processes: int, each: int) -> dict[str, Any]:
     """Start the processes, let them all go at once, and tell how long it took until the last was done."""
     with tempfile.TemporaryDirectory() as place:
-        workers = [
-            subprocess.Popen(
-                [*WORKER, backend, place, str(number), str(each)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-            for number in range(processes)
-        ]
+        workers = [_worker(backend, place, str(number), str(each)) for number in range(processes)]
         for worker in workers:
-            assert worker.stdout is not None
-            worker.stdout.readline()
-        for worker in workers:
-            assert worker.stdin is not None
-            worker.stdin.write("go\n")
-            worker.stdin.flush()
-        answers = [json.loads(worker.communicate()[0]) for worker in workers]
+            if worker.stdout:
+                worker.stdout.readline()
+        answers = [json.loads(said) for said in _all_at_once(workers)]
         seconds = max(answer["end"] for answer in answers) - min(answer["start"] for answer in answers)
         kept = subprocess.run([*WORKER, backend, place, "count"], capture_output=True, text=True, check=True).stdout
         return {"seconds": seconds, "kept": int(kept), "kib": max(answer["kib"] for answer in answers)}
+
+
+def _worker(*args: str) -> subprocess.Popen[str]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen([*WORKER, *args], stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+
+
+def _all_at_once(workers: list[subprocess.Popen[str]]) -> list[str]:
+    """Give every worker the word before waiting for any, and return what each printed."""
+    for worker in workers:
+        if worker.stdin:
+            with suppress(BrokenPipeError):  # one that died says so below
+                worker.stdin.write("go\n")
+                worker.stdin.flush()
+    said = [worker.communicate() for worker in workers]
+    failed = [
+        error.strip().splitlines()[-1:] for worker, (_, error) in zip(workers, said, strict=True) if worker.returncode
+    ]
+    if failed:
+        raise RuntimeError(f"{len(failed)} of {len(workers)} processes failed: {' '.join(failed[0])}")
+    return [out for out, _ in said]
