@@ -186,12 +186,18 @@ def _length(target: Target) -> int:
 
 
 def _check_secrets(w: Waiting, target: Target) -> None:
-    """Refuse a candidate whose new lines hold a secret: a hand-edited branch never went through the proposer."""
+    """Refuse a candidate that would bring a secret to HEAD: a hand-edited branch never went through the proposer."""
     from lessonbook.core.redact import redact
 
+    for what, text in (
+        ("its commit message", w.proposal.text),
+        ("its author", w.proposal.author.decode("utf-8", "replace")),
+    ):
+        if redact(text).count:
+            raise InputError(SECRET.format(name=what))
     for change in w.changes:
         old, new = (target.blobs.get(entry.oid, b"") if entry else b"" for entry in (change.old, change.new))
         known = set(old.splitlines())
         added = b"\n".join(line for line in new.splitlines() if line not in known).decode("utf-8", "replace")
-        if redact(added).count:
-            raise InputError(SECRET.format(name=shown(change.path)))
+        if redact(added).count or (change.new and redact(shown(change.path)).count):
+            raise InputError(SECRET.format(name=redact(shown(change.path)).text))

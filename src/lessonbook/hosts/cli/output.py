@@ -60,7 +60,14 @@ class Out:
             pass
 
     def error(self, sentence: str) -> None:
-        """Say what went wrong: a sentence on standard error, or the JSON document a program waits for."""
+        """Say what went wrong: a sentence on standard error, or the JSON document a program waits for.
+
+        A sentence may repeat what was typed, and what was typed may be a secret; terminals and agents keep what they
+        are shown.
+        """
+        from lessonbook.core.redact import redact
+
+        sentence = redact(sentence).text
         if self.json:
             _write(_as_json({"ok": False, "error": sentence}))
         else:

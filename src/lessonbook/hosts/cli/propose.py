@@ -61,14 +61,17 @@ def run(args: argparse.Namespace, out: Out) -> int:
             remembered=_remembered(settings, out),
             progress=step,
         )
+    for failure in report.failed if not out.json else ():
+        out.note(f"lessonbook: {failure}")
     out.result(_document(report), "\n".join(_lines(report)))
-    return 0
+    return 1 if report.failed else 0
 
 
 def _document(report: Report) -> dict[str, Any]:
     return {
-        "ok": True,
+        "ok": not report.failed,
         "note": report.note,
+        "failed": list(report.failed),
         "dry_run": report.dry_run,
         "agents": {agent: _fields(counts) for agent, counts in report.agents.items()},
         "unread": dict(report.unread),
