@@ -283,3 +283,40 @@ def test_a_projects_lesson_without_a_project_goes_to_no_book(
     report = run()
     assert report.offered == () and pending(where.learned) == []
     assert [one.reason for one in report.left_out] == [HOMELESS]
+
+
+def test_a_broken_book_costs_only_what_is_for_it(
+    root: Path, project: Path, where: Places, run: Callable[..., Report]
+) -> None:
+    for n in range(3):
+        fumble(root, project, n).save()
+    book = book_folder(where, identify(project))
+    (book / ".git").mkdir(parents=True)
+    report = run()
+    assert (
+        [one.kind for one in report.offered] == [BookKind.GLOBAL] == [BookKind.GLOBAL for _ in pending(where.learned)]
+    )
+    (why,) = report.failed
+    assert str(book) in why and [(one.text, one.reason) for one in report.left_out] == [(RULE, why)]
+
+
+def test_a_broken_global_book_lets_nothing_be_offered_twice(
+    root: Path, project: Path, where: Places, run: Callable[..., Report]
+) -> None:
+    for n in range(3):
+        fumble(root, project, n).save()
+    (where.learned / ".git").mkdir(parents=True)
+    report = run()
+    assert report.offered == () and len(report.left_out) == 2 and str(where.learned) in report.failed[0]
+    assert pending(book_folder(where, identify(project))) == []
+
+
+def test_a_book_that_takes_nothing_is_told_with_what_the_others_took(
+    root: Path, project: Path, where: Places, run: Callable[..., Report]
+) -> None:
+    for n in range(3):
+        fumble(root, project, n).save()
+    (where.learned.parent / ".learned.lock").mkdir(parents=True)
+    report = run()
+    assert [one.text for one in report.offered] == [RULE]
+    assert ".learned.lock" in report.failed[0] and report.left_out[0].reason == report.failed[0]

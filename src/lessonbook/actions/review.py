@@ -41,7 +41,7 @@ def books(places: Places, which: str = "all", cwd: Path | None = None) -> list[N
     if which == "all":
         return known
     named = [book for book in known if book.name == which]
-    if not named and ("/" in which or which.startswith((".", "~")) or Path(which).is_dir()):
+    if not named and which and ("/" in which or which.startswith((".", "~")) or Path(which).is_dir()):
         return [NamedBook(which, Path(which).expanduser().absolute())]
     if not named:
         names = ", ".join(book.name for book in known)
