@@ -69,10 +69,15 @@ class Reading:
                 self._count(item, named=paths is not None)
 
     def _count(self, report: ReadReport, named: bool) -> None:
-        if report.problem and (named or report.agent):
+        if report.problem and (named or report.agent or _worth_telling(report.path)):
             self.unread[report.path] = report.problem
         if report.agent:
             self.agents.setdefault(report.agent, AgentCounts()).add(report)
+
+
+def _worth_telling(path: str) -> bool:
+    """Whether an unread path of an agent's own folder may have held sessions; agents keep other files there too."""
+    return ".jsonl" in Path(path).name or Path(path).is_dir()
 
 
 def _told(files: list[Found], progress: Progress | None) -> Iterator[Found]:
