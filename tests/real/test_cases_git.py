@@ -317,7 +317,7 @@ def test_gq_07_a_book_that_cannot_be_opened_keeps_no_other_from_review(run, comm
     assert run("propose").returncode == 0
     (broken / ".git/HEAD").write_text("junk")
     done = run("learned")
-    assert done.returncode == 1 and f"{broken} holds a repository that git cannot open" in done.stderr
+    assert done.returncode == 5 and f"{broken} holds a repository that git cannot open" in done.stderr
     told = json.loads(run("learned", "--json").stdout)
     assert told["ok"] is False and [problem["book"] for problem in told["problems"]] == ["global"]
     [one, *_] = [line[:22] for line in done.stdout.splitlines() if line.startswith("20")]
@@ -325,7 +325,7 @@ def test_gq_07_a_book_that_cannot_be_opened_keeps_no_other_from_review(run, comm
     assert "cannot open" in run("learned", "accept", IDS[0]).stderr
     for words in (("propose",), ("propose", "--dry-run", "--json")):
         done = run(*words)
-        assert done.returncode == 1 and "cannot open" in done.stdout, done
+        assert done.returncode == 5 and "cannot open" in done.stdout, done
 
 
 HOLDER = """

@@ -15,7 +15,7 @@ from lessonbook.book.location import book_folder
 from lessonbook.book.offer import Offer, offer
 from lessonbook.book.switch import enabled
 from lessonbook.core.candidate import BookKind, Proposal
-from lessonbook.core.errors import BusyError, StoreError
+from lessonbook.core.errors import BusyError, LessonbookError, StoreError
 from lessonbook.core.finding import findings
 from lessonbook.core.project import Project, from_folder, from_remote
 from lessonbook.core.session import Session
@@ -72,7 +72,7 @@ class Report:
     calls: int = 0
     offered: tuple[Offered, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
-    failed: tuple[str, ...] = ()
+    failed: tuple[LessonbookError, ...] = ()
     """What is wrong with each book that could not be worked in; what is for the others was offered."""
 
     @property
@@ -141,7 +141,7 @@ def propose(
     chosen, left_out = _choose(ranked, proposer.budget(), books, remembered)
     left_out += tuple(LeftOut(one.title, one.rule or "", ONCE) for one in proposer.once)
     offered = _offer(chosen, books, proposer.name, now, None if dry_run else random_hex)
-    left_out += tuple(_left_out(one, books.broken[book]) for one, book, _ in chosen if book in books.broken)
+    left_out += tuple(_left_out(one, str(books.broken[book])) for one, book, _ in chosen if book in books.broken)
     calls = sum(counts.calls for counts in reading.agents.values())
     failed = tuple(books.broken.values())
     return Report("", dry_run, reading.agents, reading.unread, dict(kinds), calls, offered, left_out, failed)
@@ -154,7 +154,7 @@ class _Books:
     places: Places
     projects: _Projects
     read: dict[Path, Known] = field(default_factory=dict)
-    broken: dict[Path, str] = field(default_factory=dict)
+    broken: dict[Path, LessonbookError] = field(default_factory=dict)
     """The books that cannot be worked in, and why: one must not cost the others theirs."""
 
     def of(self, proposal: Proposal) -> tuple[Path, Project | None]:
@@ -169,7 +169,7 @@ class _Books:
             if _known(self._known(folder), proposal):
                 return KNOWN
             if folder in self.broken:
-                return self.broken[folder]
+                return str(self.broken[folder])
         return None
 
     def _known(self, folder: Path) -> Known:
@@ -178,7 +178,7 @@ class _Books:
             try:
                 self.read[folder] = known(folder)
             except StoreError as error:
-                self.broken[folder] = str(error)
+                self.broken[folder] = error
         return self.read[folder]
 
 
@@ -256,7 +256,7 @@ def _offer(
         try:
             ids.update(zip(mine, offer(folder, offers, now, random_hex), strict=True))
         except (BusyError, StoreError) as error:
-            books.broken[folder] = str(error)
+            books.broken[folder] = error
     return tuple(_offered(*item, ids.get(at)) for at, item in enumerate(chosen) if item[1] not in books.broken)
 
 

@@ -63,6 +63,7 @@ def _list(books: list[NamedBook], out: Out) -> int:
     found, broken = _read(books)
     if len(broken) == len(books):
         raise next(iter(broken.values()))
+    code = next((error.exit_code for error in broken.values()), 0)
     for error in broken.values() if not out.json else ():
         out.note(f"lessonbook: {error}")
     waiting = [(book, rows) for book, rows in found if rows]
@@ -70,7 +71,7 @@ def _list(books: list[NamedBook], out: Out) -> int:
     if out.on_terminal and waiting:
         head = ["id", *(["book"] if named else []), "files", "subject", ""]
         out.table({}, head, [_cells(book, row, named) for book, rows in waiting for row in rows], "")
-        return 1 if broken else 0
+        return code
     parts = ["\n".join([*([f"{book.name}:"] if named else []), *map(row_text, rows)]) for book, rows in waiting]
     document = {
         "ok": not broken,
@@ -78,7 +79,7 @@ def _list(books: list[NamedBook], out: Out) -> int:
         "problems": [{"book": name, "error": str(error)} for name, error in broken.items()],
     }
     out.result(document, "\n\n".join(parts) or "nothing is pending")
-    return 1 if broken else 0
+    return code
 
 
 def _read(books: list[NamedBook]) -> tuple[list[tuple[NamedBook, list[Candidate]]], dict[str, StoreError]]:

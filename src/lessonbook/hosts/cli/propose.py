@@ -64,14 +64,13 @@ def run(args: argparse.Namespace, out: Out) -> int:
     for failure in report.failed if not out.json else ():
         out.note(f"lessonbook: {failure}")
     out.result(_document(report), "\n".join(_lines(report)))
-    return 1 if report.failed else 0
+    return report.failed[0].exit_code if report.failed else 0
 
 
 def _document(report: Report) -> dict[str, Any]:
     return {
         "ok": not report.failed,
         "note": report.note,
-        "failed": list(report.failed),
         "dry_run": report.dry_run,
         "agents": {agent: _fields(counts) for agent, counts in report.agents.items()},
         "unread": dict(report.unread),
@@ -80,6 +79,7 @@ def _document(report: Report) -> dict[str, Any]:
         "rates": report.rates,
         "offered": [_fields(one) for one in report.offered],
         "left_out": [_fields(one) for one in report.left_out],
+        "failed": [str(error) for error in report.failed],
     }
 
 
