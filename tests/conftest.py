@@ -57,7 +57,7 @@ def commit(home: Path) -> Callable[..., Path]:
 def run(tmp_path: Path, home: Path) -> Run:
     """``run("brief", "--json", cwd=…, stdin=…)``: the real command in a process of its own, its output as text."""
     work = tmp_path / "work"
-    work.mkdir()
+    work.mkdir(exist_ok=True)
 
     def run_command(
         *words: str | bytes, cwd: Path = work, stdin: str | bytes | None = "", env: dict[str, str] | None = None

@@ -6,10 +6,11 @@ import os
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-Here = Callable[..., tuple[int, str, str]]
+Here = Callable[..., "Said"]
 Git = Callable[..., str]
 
 
@@ -47,17 +48,27 @@ def candidate(git: Git) -> Callable[..., None]:
     return make
 
 
+class Said(NamedTuple):
+    """What one command answered."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
 @pytest.fixture
 def here(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Here:
-    """``here("learned", "accept", id)``: the command in this process, where many calls would cost many starts."""
+    """``here("learned", "accept", id)``: as ``run``, but in this process, where many calls would cost many starts."""
     from lessonbook.hosts.cli.main import main
 
-    monkeypatch.chdir(tmp_path)
+    work = tmp_path / "work"
+    work.mkdir(exist_ok=True)
 
-    def call(*words: str) -> tuple[int, str, str]:
+    def call(*words: str, cwd: Path = work) -> Said:
+        monkeypatch.chdir(cwd)
         capsysbinary.readouterr()
         code = main(words)
         said = capsysbinary.readouterr()
-        return code, said.out.decode(), said.err.decode()
+        return Said(code, said.out.decode(), said.err.decode())
 
     return call

@@ -28,9 +28,7 @@ def skill(name: str) -> dict[str, str]:
     return {f"skills/{name}/SKILL.md": f"---\nname: {name}\ndescription: About {name}.\n---\n\nSteps.\n"}
 
 
-def test_gq_01_twelve_that_append_are_all_accepted_and_a_true_overlap_is_told(
-    run, here, commit, candidate, git
-) -> None:
+def test_gq_01_twelve_that_append_are_all_accepted_and_a_true_overlap_is_told(here, commit, candidate, git) -> None:
     book = commit({"AGENTS.md": "Base.\n"})
     for n, id in enumerate(IDS):
         candidate(book, id, {"AGENTS.md": f"Base.\n\nRule {n}.\n"})
@@ -41,10 +39,10 @@ def test_gq_01_twelve_that_append_are_all_accepted_and_a_true_overlap_is_told(
     assert paragraphs[0] == "Base." and sorted(paragraphs[1:]) == sorted(f"Rule {n}." for n in range(12))
     for id, text in ((IDS[0], "One.\n"), (IDS[1], "Two.\n")):
         candidate(book, id, {"AGENTS.md": text})
-    assert "no longer apply: reject them" in run("learned", "accept", IDS[0]).stdout
+    assert "no longer apply: reject them" in here("learned", "accept", IDS[0]).stdout
     before = tree(book)
-    done = run("learned", "accept", IDS[1])
-    assert done.returncode == 1 and "no longer applies" in done.stderr and "stale" in run("learned").stdout
+    done = here("learned", "accept", IDS[1])
+    assert done.returncode == 1 and "no longer applies" in done.stderr and "stale" in here("learned").stdout
     assert tree(book) == before and (book / "AGENTS.md").read_text() == "One.\n"
     assert git(book, "status", "--porcelain") == ""
 
@@ -197,7 +195,7 @@ def test_gq_03_a_real_hook_in_a_linked_worktree(run, git, home: Path, tmp_path: 
 NAMES = ["é.md", " lead.md", "x -> y.md", "-rf.md", '"q".md', "a\nb.md", b"bad\xff.md"]
 
 
-def test_gq_04_odd_names_and_settings(run, here, commit, candidate, git) -> None:
+def test_gq_04_odd_names_and_settings(here, commit, candidate, git) -> None:
     book = commit({"AGENTS.md": "Base.\n"})
     candidate(book, IDS[0], {"AGENTS.md": "Base.\n\nRule.\n"})
     for n, name in enumerate(NAMES, 1):
@@ -213,26 +211,26 @@ def test_gq_04_odd_names_and_settings(run, here, commit, candidate, git) -> None
         "core.quotePath": "true",
     }.items():
         git(book, "config", key, value)
-    rows = run("learned").stdout.splitlines()
+    rows = here("learned").stdout.splitlines()
     assert [row[:22] for row in rows] == [*IDS[:8], IDS[9]] and r"a\nb.md" in rows[6] and r"bad\xff.md" in rows[7]
     assert all("is not a file a book holds" in row for row in rows[1:8])
-    assert "--- a/AGENTS.md\n+++ b/AGENTS.md" in run("learned", "diff", IDS[0]).stdout
+    assert "--- a/AGENTS.md\n+++ b/AGENTS.md" in here("learned", "diff", IDS[0]).stdout
     for n, name in enumerate(NAMES, 1):
         assert here("learned", "diff", IDS[n])[0] == 0
         assert "is not a file a book holds" in here("learned", "accept", IDS[n])[2]
         Path(os.fsdecode(os.fsencode(book) + b"/" + os.fsencode(name))).write_text("mine\n")
     for id in (IDS[0], IDS[9]):
-        assert run("learned", "accept", id).returncode == 0
+        assert here("learned", "accept", id).returncode == 0
     assert sorted(os.listdir(os.fsencode(book))) == sorted(  # noqa: PTH208  names that are no text
         [b".git", b"AGENTS.md", b"skills", *map(os.fsencode, NAMES)]
     )
-    assert (book / "skills/s/é q.md").read_text() == "x\n" and len(run("brief").stdout) > 100
+    assert (book / "skills/s/é q.md").read_text() == "x\n" and len(here("brief").stdout) > 100
     for n in range(1, 8):
         assert here("learned", "reject", IDS[n])[0] == 0
-    assert run("learned").stdout == "nothing is pending\n" and run("doctor").returncode == 0
+    assert here("learned").stdout == "nothing is pending\n" and here("doctor").returncode == 0
 
 
-def test_gq_06_worktrees_and_unsaved_edits(run, commit, candidate, git, tmp_path: Path) -> None:
+def test_gq_06_worktrees_and_unsaved_edits(here, commit, candidate, git, tmp_path: Path) -> None:
     book = commit({"AGENTS.md": "Base.\n"})
     candidate(book, IDS[0], skill("a"))
     candidate(book, IDS[1], skill("b"))
@@ -240,49 +238,49 @@ def test_gq_06_worktrees_and_unsaved_edits(run, commit, candidate, git, tmp_path
     elsewhere = tmp_path / "elsewhere"
     git(book, "worktree", "add", "-q", str(elsewhere), f"pending/{IDS[0]}")
     for verb in ("accept", "reject"):
-        assert str(elsewhere) in run("learned", verb, IDS[0]).stderr
+        assert str(elsewhere) in here("learned", verb, IDS[0]).stderr
     assert git(elsewhere, "status", "--porcelain") == ""
     shutil.rmtree(elsewhere)
-    assert run("learned", "accept", IDS[0]).returncode == 0
+    assert here("learned", "accept", IDS[0]).returncode == 0
     (book / "skills/b").mkdir()
     (book / "skills/b/SKILL.md").write_text("mine\n")
     (book / "AGENTS.md").write_text("Base.\n\nMine, unsaved.\n")
     (book / "staged").write_text("x")
     git(book, "add", "staged")
     before = tree(book)
-    assert "skills/b/SKILL.md" in run("learned", "accept", IDS[1]).stderr
-    assert "AGENTS.md" in run("learned", "accept", IDS[2]).stderr
+    assert "skills/b/SKILL.md" in here("learned", "accept", IDS[1]).stderr
+    assert "AGENTS.md" in here("learned", "accept", IDS[2]).stderr
     assert tree(book) == before
     (book / "skills/b/SKILL.md").unlink()
     git(book, "checkout", "-q", "-b", "mine")
     git(book, "checkout", "-q", "--", "AGENTS.md")
-    assert run("learned", "accept", IDS[1]).returncode == 0
+    assert here("learned", "accept", IDS[1]).returncode == 0
     git(book, "checkout", "-q", "--detach")
     main = git(book, "rev-parse", "main")
-    assert run("learned", "accept", IDS[2]).returncode == 0
+    assert here("learned", "accept", IDS[2]).returncode == 0
     assert git(book, "rev-parse", "main") == main and git(book, "symbolic-ref", "HEAD", ok=False) == ""
     assert git(book, "status", "--porcelain") == "A  staged" and git(book, "stash", "list") == ""
 
 
 @pytest.mark.parametrize("kind", ["fresh", "inside another", "no folder"])
-def test_gq_07_the_first_proposal_starts_a_book_under_our_own_name(run, git, home: Path, kind: str) -> None:
+def test_gq_07_the_first_proposal_starts_a_book_under_our_own_name(here, git, home: Path, kind: str) -> None:
     (home / ".gitconfig").write_text("[user]\nuseConfigOnly = true\n[init]\ndefaultBranch = trunk\n")
     books = home / ".config/lessonbook/projects"
     sessions(home / ".claude/projects/-shop", home / "shop")
     if kind == "inside another":
         git(home, "init", "-q")
-    assert run("propose").returncode == 0
+    assert here("propose").returncode == 0
     [book] = books.glob("*/learned")
     if kind == "fresh":
         shutil.rmtree(book)
         book.mkdir()
         git(book, "init", "-q", "-b", "trunk")
-        assert run("learned", "--book", str(book)).stdout == "nothing is pending\n"
-        assert run("propose").returncode == 0
+        assert here("learned", "--book", str(book)).stdout == "nothing is pending\n"
+        assert here("propose").returncode == 0
     assert set(git(book, "log", "--all", "--format=%an %cn").splitlines()) == {"lessonbook lessonbook"}
     assert git(book, "branch", "--show-current") == ("trunk" if kind == "fresh" else "main")
-    id = run("learned", "--book", str(book)).stdout[:22]
-    assert run("learned", "accept", id).returncode == 0 and git(book, "status", "--porcelain") == ""
+    id = here("learned", "--book", str(book)).stdout[:22]
+    assert here("learned", "accept", id).returncode == 0 and git(book, "status", "--porcelain") == ""
     assert kind != "inside another" or git(home, "for-each-ref") == ""
     assert (home / ".gitconfig").read_text() == "[user]\nuseConfigOnly = true\n[init]\ndefaultBranch = trunk\n"
 
@@ -311,20 +309,20 @@ def test_gq_07_foreign_owner_bare_and_no_git(run, commit, candidate, git, home: 
     assert done.returncode == 5 and "cannot be a book" in done.stderr
 
 
-def test_gq_07_a_book_that_cannot_be_opened_keeps_no_other_from_review(run, commit, git, home: Path) -> None:
+def test_gq_07_a_book_that_cannot_be_opened_keeps_no_other_from_review(here, commit, git, home: Path) -> None:
     broken = commit({"AGENTS.md": "Base.\n"})
     sessions(home / ".claude/projects/-shop", home / "shop")
-    assert run("propose").returncode == 0
+    assert here("propose").returncode == 0
     (broken / ".git/HEAD").write_text("junk")
-    done = run("learned")
+    done = here("learned")
     assert done.returncode == 5 and f"{broken} holds a repository that git cannot open" in done.stderr
-    told = json.loads(run("learned", "--json").stdout)
+    told = json.loads(here("learned", "--json").stdout)
     assert told["ok"] is False and [problem["book"] for problem in told["problems"]] == ["global"]
     [one, *_] = [line[:22] for line in done.stdout.splitlines() if line.startswith("20")]
-    assert run("learned", "diff", one).returncode == 0 and run("learned", "accept", one).returncode == 0
-    assert "cannot open" in run("learned", "accept", IDS[0]).stderr
+    assert here("learned", "diff", one).returncode == 0 and here("learned", "accept", one).returncode == 0
+    assert "cannot open" in here("learned", "accept", IDS[0]).stderr
     for words in (("propose",), ("propose", "--dry-run", "--json")):
-        done = run(*words)
+        done = here(*words)
         assert done.returncode == 5 and "cannot open" in done.stdout, done
 
 

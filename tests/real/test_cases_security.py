@@ -61,7 +61,7 @@ def test_se_01_no_name_of_any_verb_walks_out(here, commit, candidate, home: Path
     assert snapshot(tmp_path) == before
 
 
-def test_se_02_what_was_planted_is_never_followed(run, commit, candidate, git, home: Path, tmp_path: Path) -> None:
+def test_se_02_what_was_planted_is_never_followed(here, commit, candidate, git, home: Path, tmp_path: Path) -> None:
     secret = home / "secret"
     secret.write_text("---\nname: secret\ndescription: a-private-thing\n---\n\na-private-thing\n")
     own = home / "own"
@@ -94,20 +94,20 @@ def test_se_02_what_was_planted_is_never_followed(run, commit, candidate, git, h
         "secret": secret.read_text(),
         "AGENTS.md": (book / "AGENTS.md").read_text(),
     }
-    rows = run("learned").stdout
+    rows = here("learned").stdout
     for id, (_, path, why) in planted.items():
-        done = run("learned", "diff", id)
+        done = here("learned", "diff", id)
         assert done.returncode == 0 and "a-private-thing" not in done.stdout
         if why:
-            assert path in run("learned", "accept", id).stderr and why in rows
+            assert path in here("learned", "accept", id).stderr and why in rows
     (book / "AGENTS.md").unlink()
     (book / "AGENTS.md").symlink_to(secret)
-    shown = [run(*words).stdout for words in (("brief",), ("skills",), ("skills", "--json"), ("status",))]
+    shown = [here(*words).stdout for words in (("brief",), ("skills",), ("skills", "--json"), ("status",))]
     assert "a-private-thing" not in "".join(shown) and "Base." in shown[0] and "tidy" in shown[1]
-    assert "symbolic link" in run("skills").stderr
+    assert "symbolic link" in here("skills").stderr
     for name in ("linked", "file"):
-        assert run("skills", "show", name).returncode == 2
-        assert run("skills", "delete", name).returncode == 0
+        assert here("skills", "show", name).returncode == 2
+        assert here("skills", "delete", name).returncode == 0
     assert list(managed.iterdir()) == []
     (book / "AGENTS.md").unlink()
     git(book, "checkout", "-q", "--", "AGENTS.md")
@@ -191,21 +191,21 @@ def offered_ids(listing: str) -> list[str]:
     return [line[:22] for line in listing.splitlines() if line.startswith("20")]
 
 
-def test_se_07_a_key_in_any_field_of_a_session_is_kept_nowhere(run, home: Path, git) -> None:
+def test_se_07_a_key_in_any_field_of_a_session_is_kept_nowhere(here, home: Path, git) -> None:
     keys, project, root = Keys(), home / "shop", home / ".claude/projects/-shop"
     project.mkdir()
     git(project, "init", "-q")
     git(project, "remote", "add", "origin", f"https://ana:{keys['url']}@example.org/ana/shop.git")
     spoiled_sessions(root, project, keys)
-    said = [run("propose", "--dry-run", "--json")]
+    said = [here("propose", "--dry-run", "--json")]
     for _ in range(2):  # what did not fit the first time comes the second
-        said.append(run("propose"))
+        said.append(here("propose"))
         assert said[-1].returncode == 0
-    ids = offered_ids(run("learned").stdout)
+    ids = offered_ids(here("learned").stdout)
     assert len(ids) >= 3
-    said += [run("learned", "diff", id) for id in ids]
-    said += [run("learned", "accept", ids[0]), run("learned", "reject", ids[1]), run("learned", "accept", ids[2])]
-    said += [run(*words, cwd=project) for words in (("learned", "--json"), ("brief",), ("status",), ("skills",))]
+    said += [here("learned", "diff", id) for id in ids]
+    said += [here("learned", "accept", ids[0]), here("learned", "reject", ids[1]), here("learned", "accept", ids[2])]
+    said += [here(*words, cwd=project) for words in (("learned", "--json"), ("brief",), ("status",), ("skills",))]
     assert all(done.returncode == 0 for done in said)
     assert keys.found("".join(done.stdout + done.stderr for done in said)) == []
     seen = list(everywhere(home, but=(root, project)))
@@ -268,7 +268,7 @@ def test_se_07_a_key_typed_in_the_wrong_place_is_not_repeated_by_the_error(here,
         assert code != 0 and "[REDACTED]" in out + err and keys.found(out + err) == [], (words, out, err)
 
 
-def test_se_07_a_hand_edited_branch_brings_no_key_to_head(run, commit, candidate, git, home: Path) -> None:
+def test_se_07_a_hand_edited_branch_brings_no_key_to_head(here, commit, candidate, git, home: Path) -> None:
     keys = Keys()
     book = commit({"AGENTS.md": "Base.\n"})
     candidate(book, IDS[0], {"AGENTS.md": f"Base.\n\nUse {keys['rule']}.\n"})
@@ -281,12 +281,12 @@ def test_se_07_a_hand_edited_branch_brings_no_key_to_head(run, commit, candidate
     candidate(book, IDS[5], {"skills/good/SKILL.md": SKILL})
     before = snapshot(book)
     for id in IDS[:5]:
-        done = run("learned", "accept", id)
+        done = here("learned", "accept", id)
         assert done.returncode == 1 and "looks like a secret" in done.stderr and keys.found(done.stderr) == []
     assert snapshot(book) == before
-    assert run("learned", "accept", IDS[5]).returncode == 0
-    said = [run(*words) for words in (("brief",), ("skills",), ("skills", "--json"), ("status",), ("doctor",))]
-    said += [run("learned", "reject", id) for id in IDS[:5]]
+    assert here("learned", "accept", IDS[5]).returncode == 0
+    said = [here(*words) for words in (("brief",), ("skills",), ("skills", "--json"), ("status",), ("doctor",))]
+    said += [here("learned", "reject", id) for id in IDS[:5]]
     assert keys.found("".join(done.stdout + done.stderr for done in said)) == []
     kept = git(book, "rev-list", "--objects", "main")
     assert keys.found(git(book, "log", "-p", "main") + kept) == []
@@ -294,10 +294,10 @@ def test_se_07_a_hand_edited_branch_brings_no_key_to_head(run, commit, candidate
     assert keys.found(b"".join(path.read_bytes() for path in files)) == []
 
 
-def test_se_07_what_a_person_wrote_by_hand_is_shown_without_its_keys(run, commit, home: Path, tmp_path: Path) -> None:
+def test_se_07_what_a_person_wrote_by_hand_is_shown_without_its_keys(here, commit, home: Path, tmp_path: Path) -> None:
     keys = Keys()
-    run("config", "set", "memory.backend", "local")
-    run("learn", "first")
+    here("config", "set", "memory.backend", "local")
+    here("learn", "first")
     commit({
         "AGENTS.md": f"Log in with `{keys['rule']}`.\n", "dhrona-2026-11-30.md": f"- {keys['dated']}\n",
         "skills/deploy/SKILL.md":
@@ -309,8 +309,8 @@ def test_se_07_what_a_person_wrote_by_hand_is_shown_without_its_keys(run, commit
     managed.parent.mkdir(parents=True)
     managed.write_text(SKILL.replace("tidying", keys["managed"]).replace("Steps", keys["steps"]))
     mine = file.read_bytes(), managed.read_bytes()
-    said = [(done := run(*words)).stdout + done.stderr for words in (
-        ("brief",), ("brief", "--full"), ("brief", "--json"), ("hook", "session-start"),
+    said = [(done := here(*words)).stdout + done.stderr for words in (
+        ("brief",), ("brief", "--full"), ("brief", "--json"),
         ("recall",), ("recall", "hand"),
         ("skills",), ("skills", "--json"), ("skills", "show", "deploy"), ("skills", "show", "tidy"), ("status",),
         ("learn", "second"), ("skills", "history", "tidy"),

@@ -127,7 +127,7 @@ def test_tr_01_a_file_that_grows_while_it_is_read(run, root: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
-def test_tr_02_line_separators_and_surrogates_inside_strings(run, root: Path, tmp_path: Path, end: bytes) -> None:
+def test_tr_02_line_separators_and_surrogates_inside_strings(run, here, root: Path, tmp_path: Path, end: bytes) -> None:
     for n in range(2):
         log = Log(root / f"s{n}.jsonl", tmp_path, day=n + 1)
         log.ask("go")
@@ -136,40 +136,40 @@ def test_tr_02_line_separators_and_surrogates_inside_strings(run, root: Path, tm
         log.ask("done")
         data = end.join(log.lines()) + end
         log.path.write_bytes(data.replace("😀".encode(), b"\\ud83d\\ude00").replace(b"SURROGATE", b"\\udc88"))
-    told = json.loads(run("propose", "--json").stdout)
+    told = json.loads(here("propose", "--json").stdout)
     assert (
         told["agents"]["claude"] | {"skipped": {}} == told["agents"]["claude"]
         and told["agents"]["claude"]["turns"] == 4
     )
     (one,) = told["offered"]
     assert one["text"] == "Keep one line and two words 😀 of the deploy notes � together."
-    done = run("learned", "diff", one["id"])
+    done = here("learned", "diff", one["id"])
     assert (
         "+Keep one line and two words 😀" in done.stdout and "\u2028" not in done.stdout and "\x85" not in done.stdout
     )
-    assert run("learned", "accept", one["id"]).returncode == 0
+    assert here("learned", "accept", one["id"]).returncode == 0
     assert "😀 of the deploy notes �" in run("hook", "session-start", stdin=json.dumps({"cwd": str(tmp_path)})).stdout
 
 
-def test_tr_06_five_sessions_with_our_own_words_add_nothing(run, root: Path, home: Path, tmp_path: Path) -> None:
+def test_tr_06_five_sessions_with_our_own_words_add_nothing(run, here, root: Path, home: Path, tmp_path: Path) -> None:
     """Each session holds the briefing it really got, a line of it pasted, what recall said, and AGENTS.md read."""
-    run("config", "set", "memory.backend", "local")
+    here("config", "set", "memory.backend", "local")
     for n in range(2):
         log = Log(root / f"a{n}.jsonl", tmp_path, day=1)
         log.ask("go on")
         log.call("Bash", "ok", command="git push")
         log.ask(f"I told you: {LESSON}")
         log.save()
-    [first] = json.loads(run("propose", "--json").stdout)["offered"]
-    assert first["text"] == LESSON and run("learned", "accept", first["id"]).returncode == 0
-    run("learn", LESSON, cwd=tmp_path)
+    [first] = json.loads(here("propose", "--json").stdout)["offered"]
+    assert first["text"] == LESSON and here("learned", "accept", first["id"]).returncode == 0
+    here("learn", LESSON, cwd=tmp_path)
     sizes = []
     for n in range(5):
         given = json.dumps({"hook_event_name": "SessionStart", "cwd": str(tmp_path)})
         context = json.loads(run("hook", "session-start", stdin=given).stdout)["hookSpecificOutput"][
             "additionalContext"
         ]
-        recalled = run("recall", "push", cwd=tmp_path).stdout
+        recalled = here("recall", "push", cwd=tmp_path).stdout
         [agents] = home.rglob("learned/AGENTS.md")
         log = Log(root / f"b{n}.jsonl", tmp_path, day=n + 2)
         log.add("attachment", attachment={"type": "hook_additional_context", "content": [context]})
@@ -183,7 +183,7 @@ def test_tr_06_five_sessions_with_our_own_words_add_nothing(run, root: Path, hom
         log.ask(next(line for line in context.splitlines() if "push" in line))
         log.ask(f"No. {context}")
         log.save()
-        told = json.loads(run("propose", "--json").stdout)
+        told = json.loads(here("propose", "--json").stdout)
         assert told["offered"] == [], told["offered"]
-        sizes.append((len(context), run("learned").stdout))
+        sizes.append((len(context), here("learned").stdout))
     assert sizes == [sizes[0]] * 5 and sizes[0][1] == "nothing is pending\n"
