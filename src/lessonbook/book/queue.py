@@ -191,7 +191,8 @@ def _reject(book: Book, id: str) -> dict[str, Any]:
         number += 1
         kept = f"{REJECTED_REFS}{id}.{number}"
     moves = [RefMove(PENDING_REFS + id, ref.commit, None)]
-    if kept not in rejected:
+    # A commit that is gone or damaged cannot be kept; its branch can still go.
+    if kept not in rejected and ref.commit in read_objects(book.folder, [ref.commit]):
         moves.append(RefMove(kept, None, ref.commit))
     if not move_refs(book.folder, moves, f"lessonbook: reject {id}"):
         raise BusyError(CHANGED)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from lessonbook.book.content import refusal, shown
 from lessonbook.book.repository import Book
-from lessonbook.core.errors import BusyError
+from lessonbook.core.errors import BusyError, StoreError
 from lessonbook.system import files
 from lessonbook.system.faults import point
 from lessonbook.system.gitbatch import (
@@ -45,6 +45,7 @@ def index_held(book: Book) -> Iterator[None]:
                 f"git's own lock {book.index_lock} is held: another git command works in the book, or one was cut off "
                 "there; nothing was changed; try again when it has finished."
             ) from error
+        files.remove_leftovers(book.index_lock)
         yield
 
 
@@ -142,7 +143,11 @@ def _write_files(book: Book, steps: Iterable[Change], blobs: Mapping[str, bytes]
         if step.new is None:
             files.remove(_path(book.folder, step.path), up_to=book.folder)
         else:
-            data = blobs[step.new.oid]
+            data = blobs.get(step.new.oid)
+            if data is None:
+                raise StoreError(
+                    f"{shown(step.path)} of HEAD cannot be read: it is damaged or missing in {book.folder}"
+                )
             if now is not None and step.old and blob_id(now, step.old.oid) != step.old.oid and b"\r" not in data:
                 data = data.replace(b"\n", b"\r\n")  # this file is kept with CRLF line ends here
             files.write_atomic(_path(book.folder, step.path), data, follow=False)
