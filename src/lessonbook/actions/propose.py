@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from lessonbook.proposers.merged import JOINT
 from lessonbook.proposers.registry import PROPOSERS
 from lessonbook.proposers.repeats import MOST_A_RUN
 from lessonbook.proposers.wording import alike, same_rule
+from lessonbook.system.files import locked
 from lessonbook.system.projects import identify
 from lessonbook.system.settings import Places, Settings
 
@@ -32,6 +34,7 @@ HOMELESS = "its sessions do not say which project they are of"
 ONCE = "seen in one session only, so far"
 REMEMBERED = "it is remembered already"
 _SAME = 0.85
+_WAIT = 60.0
 _OWN_WORDS = ("corrected", "recorded")
 
 
@@ -137,10 +140,19 @@ def propose(
             yield projects.placed(session)
 
     ranked = proposer.propose(read())
-    books = _Books(places, projects)
-    chosen, left_out = _choose(ranked, proposer.budget(), books, remembered)
+    memories = tuple(remembered)
+
+    def choose() -> tuple[_Books, list[_Chosen], tuple[LeftOut, ...]]:
+        books = _Books(places, projects)
+        return books, *_choose(ranked, proposer.budget(), books, memories)
+
+    books, chosen, left_out = choose()
+    with ExitStack() as alone:
+        if chosen and not dry_run:  # chosen once more behind the lock: another run may just have offered the same
+            alone.enter_context(locked(places.state / "propose.lock", wait=_WAIT))
+            books, chosen, left_out = choose()
+        offered = _offer(chosen, books, proposer.name, now, None if dry_run else random_hex)
     left_out += tuple(LeftOut(one.title, one.rule or "", ONCE) for one in proposer.once)
-    offered = _offer(chosen, books, proposer.name, now, None if dry_run else random_hex)
     left_out += tuple(_left_out(one, str(books.broken[book])) for one, book, _ in chosen if book in books.broken)
     calls = sum(counts.calls for counts in reading.agents.values())
     failed = tuple(books.broken.values())

@@ -21,15 +21,41 @@ from pathlib import Path
 from lessonbook.core.errors import BusyError, StoreError
 from lessonbook.system.faults import point
 
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
 
 def read_bytes(path: Path) -> bytes | None:
-    """Return the file's bytes, or ``None`` where there is none. Raises ``StoreError`` when it cannot be read."""
+    """Return the file's bytes, or ``None`` where there is none; the null device is an empty file.
+
+    Raises ``StoreError`` when it cannot be read, or is no regular file: a pipe would never end.
+    """
     try:
-        return path.read_bytes()
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {_why(error)}.") from error
+    try:
+        if not _is_null(handle):
+            _check_regular(handle, path)
+        with os.fdopen(handle, "rb", closefd=False) as source:
+            return source.read()
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {_why(error)}.") from error
+    finally:
+        os.close(handle)
+
+
+def _is_null(handle: int) -> bool:
+    return os.fstat(handle).st_rdev == Path(os.devnull).stat().st_rdev
+
+
+def _check_regular(handle: int, path: Path) -> None:
+    mode = os.fstat(handle).st_mode
+    if stat.S_ISDIR(mode):
+        raise StoreError(f"{path} cannot be read: is a directory.")
+    if not stat.S_ISREG(mode):
+        raise StoreError(f"{path} is not a regular file; it is not read.")
 
 
 def write_atomic(
@@ -42,24 +68,27 @@ def write_atomic(
 ) -> bool:
     """Replace the file by ``data``, so that a reader or a crash sees the old text or the new one, never a part.
 
-    ``new_mode`` counts only for a file that is new. With ``follow`` a symbolic link keeps being one and its target is
-    replaced; without it a link is refused. Parent folders are made. ``unless`` is asked last, right before the file is
+    ``new_mode`` counts only for a file that is new, less the person's umask. With ``follow`` a symbolic link keeps
+    being one and its target is replaced; without it a link is refused. Parent folders are made. ``unless`` is asked last, right before the file is
     replaced: when it says yes (a person saved the file meanwhile), the file stays and the answer is ``False``. Raises
     ``StoreError`` and leaves the file as it was when it is read-only, a dangling link, not a regular file, has a second
     hard link, or cannot be written.
     """
     target = _target(path, follow=follow)
+    temporary = target.with_name(f".{target.name[:64]}.{os.urandom(4).hex()}.tmp")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{target.name[:64]}.", suffix=".tmp", dir=target.parent)
+        mode = _mode(target)
+        # A new file is made with its own rights, so that the system takes off what the person's umask says.
+        handle = os.open(temporary, _NEW, new_mode if mode is None else 0o600)
     except OSError as error:
         raise StoreError(f"{target} cannot be written: {_why(error)}.") from error
-    temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as out:
             out.write(data)
             out.flush()
-            os.fchmod(out.fileno(), _mode(target, new_mode))
+            if mode is not None:
+                os.fchmod(out.fileno(), mode)
             os.fsync(out.fileno())
         point("files.before-rename")
         if unless is not None and unless():
@@ -88,9 +117,13 @@ def make_private_file(path: Path) -> None:
     """Make an empty file only its owner can read, and its folders, where it is missing. Raises ``StoreError``."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        handle = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
     except OSError as error:
         raise StoreError(f"{path} cannot be made: {_why(error)}.") from error
+    try:
+        _check_regular(handle, path)
+    finally:
+        os.close(handle)
 
 
 def sync_folder(folder: Path) -> None:
@@ -261,11 +294,11 @@ def check_replaceable(found: os.stat_result, target: Path) -> None:
         raise StoreError(f"{target} is read-only; nothing was written.")
 
 
-def _mode(target: Path, new_mode: int) -> int:
+def _mode(target: Path) -> int | None:
     try:
         return stat.S_IMODE(target.stat().st_mode)
     except FileNotFoundError:
-        return new_mode
+        return None
 
 
 def _why(error: OSError) -> str:

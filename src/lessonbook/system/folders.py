@@ -127,16 +127,13 @@ class Folder:
             check_replaceable(found, path)
         temporary = f".{name[:64]}.{os.urandom(6).hex()}.tmp"
         try:
-            handle = os.open(
-                temporary,
-                os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC,
-                0o600,
-                dir_fd=self._handle,
-            )
+            # A new file is made with its own rights, so that the system takes off what the person's umask says.
+            handle = os.open(temporary, _NEW, new_mode if found is None else 0o600, dir_fd=self._handle)
             with os.fdopen(handle, "wb") as out:
                 out.write(data)
                 out.flush()
-                os.fchmod(handle, new_mode if found is None else stat.S_IMODE(found.st_mode))
+                if found is not None:
+                    os.fchmod(handle, stat.S_IMODE(found.st_mode))
                 os.fsync(handle)
             point("files.before-rename")
             os.replace(temporary, name, src_dir_fd=self._handle, dst_dir_fd=self._handle)

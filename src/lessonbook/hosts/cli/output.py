@@ -60,7 +60,7 @@ class Out:
             pass
 
     def error(self, sentence: str) -> None:
-        """Say what went wrong: a sentence on standard error, or the JSON document a program waits for.
+        """Say what went wrong: the JSON document a program waits for, or a sentence on standard error.
 
         A sentence may repeat what was typed, and what was typed may be a secret; terminals and agents keep what they
         are shown.
@@ -69,7 +69,10 @@ class Out:
 
         sentence = redact(sentence).text
         if self.json:
-            _write(_as_json({"ok": False, "error": sentence}))
+            try:
+                _write(_as_json({"ok": False, "error": sentence}))
+            except StoreError:  # a full disk: standard error is left
+                self.note(f"lessonbook: {_cell(sentence)}")
         else:
             self.note(f"lessonbook: {_cell(sentence)}")
 
