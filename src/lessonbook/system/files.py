@@ -69,10 +69,10 @@ def write_atomic(
     """Replace the file by ``data``, so that a reader or a crash sees the old text or the new one, never a part.
 
     ``new_mode`` counts only for a file that is new, less the person's umask. With ``follow`` a symbolic link keeps
-    being one and its target is replaced; without it a link is refused. Parent folders are made. ``unless`` is asked last, right before the file is
-    replaced: when it says yes (a person saved the file meanwhile), the file stays and the answer is ``False``. Raises
-    ``StoreError`` and leaves the file as it was when it is read-only, a dangling link, not a regular file, has a second
-    hard link, or cannot be written.
+    being one and its target is replaced; without it a link is refused. Parent folders are made. ``unless`` is asked
+    last, right before the file is replaced: when it says yes (a person saved the file meanwhile), the file stays and
+    the answer is ``False``. Raises ``StoreError`` and leaves the file as it was when it is read-only, a dangling link,
+    not a regular file, has a second hard link, or cannot be written.
     """
     target = _target(path, follow=follow)
     temporary = target.with_name(f".{target.name[:64]}.{os.urandom(4).hex()}.tmp")
