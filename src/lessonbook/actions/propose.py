@@ -35,6 +35,8 @@ ONCE = "seen in one session only, so far"
 REMEMBERED = "it is remembered already"
 _SAME = 0.85
 _WAIT = 60.0
+_Chosen = tuple[Proposal, Path, Project | None]
+"""A proposal, the folder of its book, and the project of that book."""
 _OWN_WORDS = ("corrected", "recorded")
 
 
@@ -195,11 +197,10 @@ class _Books:
 
 
 def _choose(
-    ranked: Sequence[Proposal], budget: int, books: _Books, remembered: Iterable[str]
-) -> tuple[list[tuple[Proposal, Path, Project | None]], tuple[LeftOut, ...]]:
+    ranked: Sequence[Proposal], budget: int, books: _Books, memories: Sequence[str]
+) -> tuple[list[_Chosen], tuple[LeftOut, ...]]:
     """Take the best that are new, within the budget; what is known already has used its share of it."""
-    memories = tuple(remembered)
-    chosen: list[tuple[Proposal, Path, Project | None]] = []
+    chosen: list[_Chosen] = []
     left_out: list[LeftOut] = []
     used = 0
     for proposal in ranked:
@@ -239,7 +240,7 @@ def _says(paragraph: str, text: str, own_words: bool) -> bool:
     return (own_words and _flat(text) in _flat(paragraph)) or same_rule(paragraph, text, _SAME)
 
 
-def _is_remembered(proposal: Proposal, memories: tuple[str, ...]) -> bool:
+def _is_remembered(proposal: Proposal, memories: Sequence[str]) -> bool:
     own_words = proposal.evidence.kind in _OWN_WORDS
     return own_words and any(alike(memory, proposal.rule or "", _SAME) for memory in memories)
 
