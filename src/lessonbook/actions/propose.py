@@ -24,7 +24,7 @@ from lessonbook.proposers.merged import JOINT
 from lessonbook.proposers.registry import PROPOSERS
 from lessonbook.proposers.repeats import MOST_A_RUN
 from lessonbook.proposers.wording import alike, same_rule
-from lessonbook.system.files import locked
+from lessonbook.system.locks import locked
 from lessonbook.system.projects import identify
 from lessonbook.system.settings import Places, Settings
 

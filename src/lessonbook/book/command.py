@@ -10,7 +10,7 @@ from lessonbook.book import queue, switch
 from lessonbook.book.sentences import EDITOR
 from lessonbook.book.wording import done_text, row_text
 from lessonbook.core.candidate import is_candidate_id
-from lessonbook.core.errors import LessonbookError
+from lessonbook.core.errors import LessonbookError, reason
 
 _HELP = "{cmd!r} is not a command: say /learned, /learned compact [ID], /learned on|off|status, or " + (
     "/learned diff|accept|reject ID"
@@ -28,7 +28,7 @@ def answer(folder: Path, arg: str, config_file: Path, now: int) -> str:
     except LessonbookError as error:
         return _printable(str(error))
     except OSError as error:
-        return _printable(f"{folder} cannot be worked on: {error.strerror or error}")
+        return _printable(f"{folder} cannot be worked on: {reason(error)}")
 
 
 def compact(folder: Path, id: str | None) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lessonbook.core.errors import SetupError
+from lessonbook.core.errors import SetupError, reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise SetupError(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise SetupError(f"{path} cannot be read: {reason(error)}.") from error
     import tomllib  # here, as most commands of a new machine and every listing of the queue do without it
 
     try:

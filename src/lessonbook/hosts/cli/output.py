@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from lessonbook.core.errors import StoreError
+from lessonbook.core.errors import StoreError, reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def _write(text: str) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise StoreError(f"The answer could not be written: {(error.strerror or str(error)).lower()}.") from error
+        raise StoreError(f"The answer could not be written: {reason(error)}.") from error
 
 
 def _rich_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
