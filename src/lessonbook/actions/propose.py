@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -23,7 +22,7 @@ from lessonbook.core.session import Session
 from lessonbook.proposers.merged import JOINT
 from lessonbook.proposers.registry import PROPOSERS
 from lessonbook.proposers.repeats import MOST_A_RUN
-from lessonbook.proposers.wording import alike, same_rule
+from lessonbook.proposers.wording import alike, flat, same_rule
 from lessonbook.system.locks import locked
 from lessonbook.system.projects import identify
 from lessonbook.system.settings import Places, Settings
@@ -237,16 +236,12 @@ def _known(book: Known, proposal: Proposal) -> bool:
 
 def _says(paragraph: str, text: str, own_words: bool) -> bool:
     """Whether a book's paragraph says ``text``; for people's and agents' own words one of its lines is enough."""
-    return (own_words and _flat(text) in _flat(paragraph)) or same_rule(paragraph, text, _SAME)
+    return (own_words and flat(text) in flat(paragraph)) or same_rule(paragraph, text, _SAME)
 
 
 def _is_remembered(proposal: Proposal, memories: Sequence[str]) -> bool:
     own_words = proposal.evidence.kind in _OWN_WORDS
     return own_words and any(alike(memory, proposal.rule or "", _SAME) for memory in memories)
-
-
-def _flat(text: str) -> str:
-    return " ".join(re.findall(r"[^\W_]+", text.casefold()))
 
 
 def _offer(
