@@ -219,7 +219,7 @@ def _left_out(proposal: Proposal, reason: str) -> LeftOut:
     return LeftOut(proposal.title, proposal.rule or proposal.skill_text or "", reason)
 
 
-def _why_not(proposal: Proposal, books: _Books, memories: tuple[str, ...]) -> str | None:
+def _why_not(proposal: Proposal, books: _Books, memories: Sequence[str]) -> str | None:
     if proposal.book is BookKind.PROJECT and books.of(proposal)[1] is None:
         return HOMELESS
     return books.why_known(proposal) or (REMEMBERED if _is_remembered(proposal, memories) else None)
@@ -245,7 +245,7 @@ def _is_remembered(proposal: Proposal, memories: Sequence[str]) -> bool:
 
 
 def _offer(
-    chosen: Sequence[tuple[Proposal, Path, Project | None]],
+    chosen: Sequence[_Chosen],
     books: _Books,
     proposer: str,
     now: int,
