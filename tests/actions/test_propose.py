@@ -12,6 +12,7 @@ import pytest
 
 from lessonbook.actions.propose import HOMELESS, KNOWN, OFF, REMEMBERED, Report, propose
 from lessonbook.book.location import book_folder
+from lessonbook.core.briefing import Block, briefing
 from lessonbook.core.candidate import BookKind
 from lessonbook.core.errors import InputError
 from lessonbook.learned import accept, diff, pending, reject
@@ -179,6 +180,15 @@ def test_our_own_words_are_not_learned_again(
         report = run()
         assert report.offered == ()
         assert pending(first.book) == [] and pending(where.learned) == []
+
+
+def test_a_pasted_briefing_is_nobodys_correction(root: Path, project: Path, run: Callable[..., Report]) -> None:
+    pasted = briefing([Block("Lessons", ("I told you: never push to main here.",))]).text
+    for n in range(3):
+        told = Transcript(root / f"a{n}.jsonl", project, day=n + 1).ask("go on").call("Bash", "ok", command="git push")
+        told.ask(f"{pasted}\n\nplease go on").save()
+    report = run()
+    assert (report.offered, report.left_out) == ((), ())
 
 
 def test_a_line_of_an_accepted_paragraph_typed_again_is_known(
