@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from lessonbook.core.linediff import diff
@@ -37,6 +37,7 @@ def test_a_side_that_changed_nothing_leaves_the_other_and_equal_sides_agree(trio
 
 
 @given(TRIO)
+@example((b"a", b"\n", b"\r\na"))
 def test_any_bytes_merge_or_conflict_and_conflict_the_same_both_ways_round(trio: tuple[bytes, bytes, bytes]) -> None:
     base, ours, theirs = trio
     merged, turned = merge3(base, ours, theirs), merge3(base, theirs, ours)

@@ -53,10 +53,24 @@ def _whole_lines(text: str, texts: Sequence[str]) -> list[str]:
     """The lines, the last one with an end like the others', so that having none is no change of that line."""
     lines = lines_of(text)
     if lines and not lines[-1].endswith("\n"):
-        samples = [line for some in (text, *texts) for line in lines_of(some) if line.endswith("\n")]
-        twin = next((line for line in samples if line.removesuffix("\n").removesuffix("\r") == lines[-1]), None)
-        lines[-1] += "\r\n" if (twin or next(iter(samples), "")).endswith("\r\n") else "\n"
+        lines[-1] += _end_for(lines[-1], [lines_of(some) for some in texts])
     return lines
+
+
+def _end_for(last: str, sides: Sequence[Sequence[str]]) -> str:
+    """The newline a last line without one would have: the same in every text, whichever side is asked first."""
+    twins = {_newline(line) for lines in sides for line in lines if line.endswith("\n") and _content(line) == last}
+    beside = {_newline(line) for lines in sides if lines and lines[-1] == last for line in lines[:-1]}
+    anywhere = {_newline(line) for lines in sides for line in lines if line.endswith("\n")}
+    return min(twins or beside or anywhere or {"\n"})
+
+
+def _newline(line: str) -> str:
+    return "\r\n" if line.endswith("\r\n") else "\n"
+
+
+def _content(line: str) -> str:
+    return line.removesuffix("\n").removesuffix("\r")
 
 
 def _ends(base: str, ours: str, theirs: str) -> bool:
