@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Thread
 from time import gmtime, monotonic, strftime
-from typing import TYPE_CHECKING, Any
 
 from lessonbook.core.briefing import MAX_CHARS, MAX_TOKENS, Block, briefing
 from lessonbook.core.embed import embedded, one_line, paragraphs
@@ -17,7 +16,10 @@ from lessonbook.system import settings as system_settings
 from lessonbook.system.projects import identify
 from lessonbook.system.settings import Places, Settings
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from lessonbook.book.head import Head
     from lessonbook.core.lesson import Recalled
     from lessonbook.skills.discovery import Catalogue

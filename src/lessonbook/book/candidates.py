@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from lessonbook.book.repository import Book, PendingRef
+from lessonbook.core.value import Value
 from lessonbook.system import git
 from lessonbook.system.gitbatch import AUTHOR, Change, Found, compare, read_objects
 
@@ -18,8 +18,7 @@ _DATE = re.compile(rb"> (\d{1,12}) ")
 _TRAILER = re.compile(r"([A-Za-z][A-Za-z0-9-]*): *(.*)")
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Value):
     """A commit's author line and message, to the byte, and what they say."""
 
     author: bytes
@@ -53,8 +52,7 @@ class Message:
         return tuple((match[1], match[2].strip()) for match in found if match)
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Value):
     """One candidate with all that picking it needs."""
 
     id: str

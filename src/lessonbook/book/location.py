@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from lessonbook.book.sentences import LEARNED
-from lessonbook.core.project import Project
-from lessonbook.system.settings import Places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lessonbook.core.project import Project
+    from lessonbook.system.settings import Places
 
 
 def book_folder(places: Places, project: Project | None = None) -> Path:

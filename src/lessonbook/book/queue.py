@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 from lessonbook.book.candidates import Waiting, read_waiting
 from lessonbook.book.content import refusal, shown
@@ -18,10 +17,14 @@ from lessonbook.book.inclusion import includes
 from lessonbook.book.picking import Target, needed
 from lessonbook.book.repository import PENDING_REFS, REJECTED_REFS, Book, exists, find, open_book, pending_refs
 from lessonbook.book.sentences import BATCH, CHANGED, STALE
-from lessonbook.core.candidate import Candidate, is_candidate_id
 from lessonbook.core.errors import BusyError, InputError, LessonbookError, StoreError
+from lessonbook.core.pending import Candidate, is_candidate_id
 from lessonbook.system import git
 from lessonbook.system.gitbatch import RefMove, move_refs, read_objects, read_tree
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _WAIT = 0.2
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
-from lessonbook.core.candidate import is_candidate_id
 from lessonbook.core.errors import InputError, StoreError
+from lessonbook.core.pending import is_candidate_id
+from lessonbook.core.value import Value
 from lessonbook.system import git
 
 PENDING_REFS = "refs/heads/pending/"
 REJECTED_REFS = "refs/lessonbook/rejected/"
 
 
-@dataclass(frozen=True, slots=True)
-class Book:
+class Book(Value):
     """A book's repository as one moment shows it. ``head`` is ``None`` before the first commit."""
 
     folder: Path
@@ -41,8 +40,7 @@ class Book:
         return self.intent.exists() or self.index_lock.exists()
 
 
-@dataclass(frozen=True, slots=True)
-class PendingRef:
+class PendingRef(Value):
     """One pending branch: the candidate's id, the commit, and why nothing may move or remove it, if so."""
 
     id: str

@@ -10,14 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
 
 from lessonbook.core.errors import InputError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     import yaml
 
-Value: TypeAlias = "str | tuple[Value, ...] | Mapping[str, Value]"
+    Value: TypeAlias = "str | tuple[Value, ...] | Mapping[str, Value]"
 
 MAX_BLOCK = 65_536
 MAX_DEPTH = 16

@@ -9,14 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from lessonbook.core import frontmatter, frontmatter_writing
 from lessonbook.core.clean import clean_body, clean_line
 from lessonbook.core.errors import InputError
 from lessonbook.core.redact import redact
 
-Action = Literal["create", "update"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal, TypeAlias
+
+    Action: TypeAlias = Literal["create", "update"]
 
 MAX_BYTES = 64_000
 MAX_NAME = 64

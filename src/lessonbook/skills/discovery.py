@@ -11,7 +11,6 @@ import codecs
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
 
 from lessonbook.core import frontmatter
 from lessonbook.core.clean import clean_line
@@ -20,7 +19,12 @@ from lessonbook.core.skill import MAX_DESCRIPTION, is_skill_name
 from lessonbook.skills.files import HEAD, SkillFile, authored_files, managed_files
 from lessonbook.skills.roots import authored_roots
 
-Origin = Literal["authored", "learned", "managed"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal, TypeAlias
+
+    Origin: TypeAlias = Literal["authored", "learned", "managed"]
+
 
 _RANK: tuple[Origin, ...] = ("authored", "learned", "managed")
 

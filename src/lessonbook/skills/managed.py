@@ -14,11 +14,15 @@ from pathlib import Path
 from lessonbook.core import skill as rules
 from lessonbook.core.errors import InputError, StoreError
 from lessonbook.core.redact import redact
-from lessonbook.core.skill import Action, Skill
+from lessonbook.core.skill import Skill
 from lessonbook.skills.history import History, Version
 from lessonbook.system.faults import point
 from lessonbook.system.files import locked
 from lessonbook.system.folders import Folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lessonbook.core.skill import Action
 
 FILE = "SKILL.md"
 MANAGED = "managed-skills"

@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from lessonbook.core.errors import StoreError
+from lessonbook.core.value import Value
 from lessonbook.system import git
 
 
-class Entry(NamedTuple):
+class Entry(Value):
     """What a tree holds at a path: its mode as git writes it, such as ``100644``, and the object's id."""
 
     mode: str
     oid: str
 
 
-class Change(NamedTuple):
+class Change(Value):
     """One path that two trees hold differently; ``None`` where a side does not hold it."""
 
     path: bytes
@@ -31,7 +30,7 @@ class Change(NamedTuple):
     new: Entry | None
 
 
-class Found(NamedTuple):
+class Found(Value):
     """One object: its id, its type (``blob``, ``commit``, …) and its bytes."""
 
     oid: str
@@ -39,8 +38,7 @@ class Found(NamedTuple):
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(Value):
     """One path of a new commit: its new blob's bytes, or the id of a blob that exists, or neither to remove it."""
 
     path: bytes
@@ -48,8 +46,7 @@ class Write:
     oid: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NewCommit:
+class NewCommit(Value):
     """A commit to make. ``author`` is a raw header line's value (``name <email> seconds zone``), kept to the byte."""
 
     parent: str | int | None
@@ -60,8 +57,7 @@ class NewCommit:
     encoding: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RefMove:
+class RefMove(Value):
     """One step of a transaction: ``ref`` from ``old`` to ``new``; ``None`` where it does not exist on that side."""
 
     ref: str

@@ -5,32 +5,33 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol
 
 from lessonbook.hosts.registry import HOOKS, VERBS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from typing import Protocol
 
     from lessonbook.hosts.cli.output import Out
+
+    class Module(Protocol):
+        """What a verb's module offers; and, where a common form of it needs no parser, ``plain(words)``."""
+
+        EXAMPLES: str
+
+        def configure(self, parser: argparse.ArgumentParser) -> None:
+            """Add the verb's arguments to its parser."""
+            ...
+
+        def run(self, args: argparse.Namespace, out: Out) -> int:
+            """Do what was asked, print it, and return the exit code."""
+            ...
+
 
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 INTERNAL = 70
-
-
-class Module(Protocol):
-    """What a verb's module offers."""
-
-    EXAMPLES: str
-
-    def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Add the verb's arguments to its parser."""
-        ...
-
-    def run(self, args: argparse.Namespace, out: Out) -> int:
-        """Do what was asked, print it, and return the exit code."""
-        ...
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -70,23 +71,30 @@ def _guarded(words: list[str]) -> int:
 
 
 def _dispatch(words: list[str], out: Out) -> int:
-    from lessonbook.hosts.cli import parser
+    from lessonbook.hosts.cli import verbs
     from lessonbook.system.settings import completion_asked
 
     if completion_asked():
-        return parser.complete()
+        from lessonbook.hosts.cli.parser import complete
+
+        return complete()
     if not words or words[0] in ("-h", "--help", "help"):
         if words[1:] and words[1] in VERBS:
             return _dispatch([words[1], "--help"], out)
-        out.text(parser.overview())
+        out.text(verbs.overview())
         return 0
     if words[0] in ("-V", "--version", "version"):
         from lessonbook.core.version import __version__
 
         out.result({"ok": True, "version": __version__}, f"lessonbook {__version__}")
         return 0
-    verb, rest = parser.split(words)
+    verb, rest = verbs.split(words)
     module: Module = import_module(VERBS[verb].module)
+    plain = getattr(module, "plain", lambda rest: None)(rest)
+    if plain is not None:
+        return module.run(plain, out)
+    from lessonbook.hosts.cli import parser
+
     try:
         args = parser.for_verb(verb, module).parse_args(rest)
     except SystemExit as stop:  # --help, which has printed itself
