@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 
-from lessonbook.book.repository import Book, PendingRef
+from lessonbook.book.repository import Book, PendingRef, asking_refs, here_only, opening
 from lessonbook.core.value import Value
 from lessonbook.system import git
-from lessonbook.system.gitbatch import AUTHOR, Change, Found, compare, read_objects
+from lessonbook.system.gitbatch import AUTHOR, CHANGES, OBJECTS, Change, Found, compare, read_objects
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 LESSON = "Lesson from a replay"
 COMPACTION = "Compact learned AGENTS.md"
@@ -70,16 +76,51 @@ class Waiting(Value):
     """Why it can never be picked, such as that it is a merge; else ``None``."""
 
 
-def read_waiting(book: Book, refs: Sequence[PendingRef]) -> list[Waiting]:
-    """Return the candidates of these branches, in the given order, in four processes whatever their number."""
+class Asked:
+    """All that listing a book asks git, started at once: by when it is known what to ask, the programs are there."""
+
+    def __init__(self, folder: Path) -> None:
+        """Start them in ``folder``, which holds a repository. Raises ``SetupError`` where there is no git."""
+        self._all = ExitStack()
+        with self._all:
+            here = here_only(folder)
+            self.book = self._all.enter_context(opening(folder))
+            self.refs = self._all.enter_context(asking_refs(folder))
+            self.commits = self._all.enter_context(git.Started(folder, *OBJECTS, env=here))
+            self.changes = self._all.enter_context(git.Started(folder, *CHANGES, env=here))
+            self._all = self._all.pop_all()
+
+    def __enter__(self) -> Asked:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """End what was not needed."""
+        self._all.close()
+
+
+def read_waiting(book: Book, refs: Sequence[PendingRef], asked: Asked | None = None) -> list[Waiting]:
+    """Return the candidates of these branches, in the given order, in four processes whatever their number.
+
+    Two are enough where every candidate is one commit on HEAD, and ``asked`` may have started those.
+    """
     if not refs:
         return []
-    parents = _parents(book, [ref.commit for ref in refs])
-    lines = {ref.commit: _line(ref.commit, parents) for ref in refs}
-    commits = read_objects(book.folder, (commit for line, *_ in lines.values() for commit in line))
-    known = [ref.commit for ref in refs if ref.commit in commits]
-    changed = compare(book.folder, ((commit, lines[commit][1]) for commit in known))
+    tips = [ref.commit for ref in refs]
+    commits = read_objects(book.folder, tips, asked.commits if asked else None)
+    parents = {tip: parents_of(found.data) for tip, found in commits.items()}
+    if any(parents.get(tip) != [book.head] for tip in tips):
+        parents = _parents(book, tips)
+    lines = {tip: _line(tip, parents) for tip in tips}
+    commits |= read_objects(book.folder, {c for line, *_ in lines.values() for c in line if c not in commits})
+    known = [tip for tip in tips if tip in commits]
+    changed = compare(book.folder, ((tip, lines[tip][1]) for tip in known), asked.changes if asked else None)
     return [_waiting(book, ref, lines[ref.commit], commits, changed.get(ref.commit, ())) for ref in refs]
+
+
+def parents_of(data: bytes) -> list[str]:
+    """Return the ids of the parents a raw commit object names."""
+    head = data.partition(b"\n\n")[0]
+    return [line[7:].decode() for line in head.split(b"\n") if line.startswith(b"parent ")]
 
 
 def message_of(data: bytes) -> Message:

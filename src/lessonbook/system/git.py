@@ -45,6 +45,59 @@ _SEALED = {
 }
 
 
+class Started:
+    """A git command that runs already, while its caller still does something else; ``finish`` waits for it.
+
+    Starting a program takes longer than most of what we ask git. In a ``with``, a command that was not asked in the
+    end is killed.
+    """
+
+    def __init__(self, folder: Path, *args: str, env: Mapping[str, str] | None = None) -> None:
+        """Start the command in ``folder``. Raises ``SetupError`` where there is no git."""
+        options = [part for key, value in _SEALED.items() for part in ("-c", f"{key}={value}")]
+        self.folder = folder
+        self.args = args
+        try:
+            self._process = subprocess.Popen(
+                ["git", "--no-pager", "--no-replace-objects", *options, "-C", str(folder), *args],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=sealed_environment() | dict(env or {}),
+            )
+        except FileNotFoundError as error:
+            raise SetupError(
+                "git is not installed or not on PATH; the review queue needs git 2.30 or newer."
+            ) from error
+
+    def ended(self, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        """Give the command all of its input and return how it ended, whatever that was."""
+        with self:
+            out, err = self._process.communicate(data)
+        return subprocess.CompletedProcess(self.args, self._process.returncode, out, err)
+
+    def answer(self, data: bytes = b"", ok: Sequence[int] = (0,)) -> bytes:
+        """Give the command all of its input and return what it printed.
+
+        Raises ``StoreError`` with git's own first sentence when the exit code is not one of ``ok``.
+        """
+        done = self.ended(data)
+        if done.returncode not in ok:
+            said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            verb = next((arg for arg in self.args if not arg.startswith("-")), "")
+            told = said[0] if said else f"exit code {done.returncode}"
+            raise StoreError(f"git {verb} failed in {self.folder}: {told}")
+        return done.stdout
+
+    def __enter__(self) -> Started:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._process.returncode is None:
+            self._process.kill()
+            self._process.communicate()
+
+
 def run(
     folder: Path, *args: str, data: bytes | None = None, ok: Sequence[int] = (0,), env: Mapping[str, str] | None = None
 ) -> bytes:
@@ -54,29 +107,14 @@ def run(
     environment. Raises ``StoreError`` with git's own first sentence when the exit code is not one of ``ok``, and
     ``SetupError`` where there is no git.
     """
-    done = attempt(folder, *args, data=data, env=env)
-    if done.returncode not in ok:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        verb = next((arg for arg in args if not arg.startswith("-")), "")
-        raise StoreError(f"git {verb} failed in {folder}: {said[0] if said else f'exit code {done.returncode}'}")
-    return done.stdout
+    return Started(folder, *args, env=env).answer(data or b"", ok)
 
 
 def attempt(
     folder: Path, *args: str, data: bytes | None = None, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
     """Run one git command and return how it ended, whatever that was. Raises ``SetupError`` where there is no git."""
-    options = [part for key, value in _SEALED.items() for part in ("-c", f"{key}={value}")]
-    try:
-        return subprocess.run(
-            ["git", "--no-pager", "--no-replace-objects", *options, "-C", str(folder), *args],
-            input=data if data is not None else b"",
-            capture_output=True,
-            env=sealed_environment() | dict(env or {}),
-            check=False,
-        )
-    except FileNotFoundError as error:
-        raise SetupError("git is not installed or not on PATH; the review queue needs git 2.30 or newer.") from error
+    return Started(folder, *args, env=env).ended(data or b"")
 
 
 def sealed_environment() -> dict[str, str]:

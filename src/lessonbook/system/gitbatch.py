@@ -77,12 +77,25 @@ def blob_id(data: bytes, like: str) -> str:
     return digest(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
-def read_objects(folder: Path, names: Iterable[str]) -> dict[str, Found]:
-    """Return each object named (an id), in one process; what the repository lacks is left out."""
+OBJECTS = ("cat-file", "--batch")
+"""The command that ``read_objects`` asks, for who starts it ahead."""
+CHANGES = (
+    *("diff-tree", "--stdin", "-r", "-z", "--root", "--always", "--no-abbrev", "--no-renames"),
+    *("--no-ext-diff", "--no-textconv", "--ignore-submodules=none"),
+)
+"""The command that ``compare`` asks, for who starts it ahead."""
+
+
+def read_objects(folder: Path, names: Iterable[str], started: git.Started | None = None) -> dict[str, Found]:
+    """Return each object named (an id), in one process; what the repository lacks is left out.
+
+    ``started`` is that process where it runs already.
+    """
     asked = list(dict.fromkeys(names))
     if not asked:
         return {}
-    out = git.run(folder, "cat-file", "--batch", data="".join(f"{name}\n" for name in asked).encode())
+    process = started or git.Started(folder, *OBJECTS)
+    out = process.answer("".join(f"{name}\n" for name in asked).encode())
     found: dict[str, Found] = {}
     at = 0
     for name in asked:
@@ -122,15 +135,17 @@ def read_index(folder: Path) -> dict[bytes, Entry]:
     return index
 
 
-def compare(folder: Path, pairs: Iterable[tuple[str, str | None]]) -> dict[str, tuple[Change, ...]]:
-    """Return what each commit of ``(commit, base)`` changes against its base (``None``: against nothing)."""
+def compare(
+    folder: Path, pairs: Iterable[tuple[str, str | None]], started: git.Started | None = None
+) -> dict[str, tuple[Change, ...]]:
+    """Return what each commit of ``(commit, base)`` changes against its base (``None``: against nothing).
+
+    ``started`` is the process that tells, where it runs already.
+    """
     lines = {tip: f"{tip} {base}\n" if base else f"{tip}\n" for tip, base in pairs}
     if not lines:
         return {}
-    options = ("-r", "-z", "--root", "--always", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv")
-    out = git.run(
-        folder, "diff-tree", "--stdin", *options, "--ignore-submodules=none", data="".join(lines.values()).encode()
-    )
+    out = (started or git.Started(folder, *CHANGES)).answer("".join(lines.values()).encode())
     changed: dict[str, tuple[Change, ...]] = {}
     tip, seen = "", list[Change]()
     fields = iter(out.split(b"\0")[:-1])

@@ -98,7 +98,8 @@ def _as_json(document: Mapping[str, Any]) -> str:
 
 
 def _printable(text: str) -> str:
-    if text.isascii() and text.replace("\n", "").isprintable():
+    shown = text.replace("\n", "").replace("…", "")  # our own help writes that one
+    if shown.isascii() and shown.isprintable():
         return text  # most of what is printed; spares the start of the command the tables of Unicode
     from lessonbook.core.clean import printable
 
