@@ -29,11 +29,13 @@ class Value:
 
     def __init__(self, *args: Any, **named: Any) -> None:
         """Take every field by position or name; ``TypeError`` for one that is missing, unknown or twice given."""
-        given = dict(zip(self._fields, args, strict=False))
-        values = {**self._defaults, **given, **named}
-        if len(args) > len(self._fields) or len(values) != len(self._fields) or given.keys() & named:
+        values = vars(self)
+        values.update(self._defaults)
+        values.update(zip(self._fields, args, strict=False))
+        values.update(named)
+        twice = args and named and not named.keys().isdisjoint(self._fields[: len(args)])
+        if twice or len(args) > len(self._fields) or len(values) != len(self._fields):
             raise TypeError(f"{type(self).__name__} takes {', '.join(self._fields)}; not {args!r}, {named!r}")
-        self.__dict__.update(values)
 
     def but(self, **changes: Any) -> Self:
         """Return the same value with other fields changed."""

@@ -77,7 +77,7 @@ def blob_id(data: bytes, like: str) -> str:
     return digest(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
-OBJECTS = ("cat-file", "--batch")
+OBJECTS = ("cat-file", "--batch", "--buffer")
 """The command that ``read_objects`` asks, for who starts it ahead."""
 CHANGES = (
     *("diff-tree", "--stdin", "-r", "-z", "--root", "--always", "--no-abbrev", "--no-renames"),
