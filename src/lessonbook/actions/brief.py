@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Thread
 from time import gmtime, monotonic, strftime
@@ -12,6 +11,7 @@ from lessonbook.core.briefing import MAX_CHARS, MAX_TOKENS, Block, briefing
 from lessonbook.core.embed import embedded, one_line, paragraphs
 from lessonbook.core.errors import LessonbookError
 from lessonbook.core.project import Project, from_folder
+from lessonbook.core.value import Value
 from lessonbook.system import settings as system_settings
 from lessonbook.system.projects import identify
 from lessonbook.system.settings import Places, Settings
@@ -42,8 +42,7 @@ RECORD_RULE = (
 _OVERRULED = "instructions of the person and of the project itself (its AGENTS.md, CLAUDE.md, docs) override them."
 
 
-@dataclass(frozen=True, slots=True)
-class Brief:
+class Brief(Value):
     """A briefing: ``text`` is empty where there is nothing to say. ``notes`` say what could not be read."""
 
     text: str
@@ -93,22 +92,20 @@ def brief(
         _memories_block(read.memories),
     ]
     if full:
-        blocks = [replace(block, limit=_UNBOUNDED) for block in blocks]
+        blocks = [block.but(limit=_UNBOUNDED) for block in blocks]
     size, tokens = (_UNBOUNDED, _UNBOUNDED) if full else (MAX_CHARS, MAX_TOKENS)
     made = briefing(blocks, sources.notes, max_chars=size, max_tokens=tokens)
     return Brief(made.text, made.characters, made.tokens, made.left_out, tuple(sources.notes))
 
 
-@dataclass(frozen=True, slots=True)
-class _Memories:
+class _Memories(Value):
     """The newest lessons of a memory, and how many it holds in all."""
 
     newest: Sequence[Recalled] = ()
     total: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
+class _Read(Value):
     """What the sources answered; books by the words that name them."""
 
     heads: Mapping[str, Head]
@@ -185,9 +182,11 @@ def _not_switched_off(places: Places) -> bool:
 
 
 def _head(places: Places, project: Project | None) -> Head:
-    from lessonbook.book.head import read
-    from lessonbook.book.location import book_folder
+    from lessonbook.book.head import Head, read
+    from lessonbook.book.location import book_folder, has_project_books
 
+    if project is not None and not has_project_books(places):
+        return Head()
     return read(book_folder(places, project))
 
 

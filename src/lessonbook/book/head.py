@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from lessonbook.book.content import AGENTS, DATED, expected
 from lessonbook.book.repository import open_book
+from lessonbook.core.value import Value
 from lessonbook.system.gitbatch import read_objects, read_tree
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-@dataclass(frozen=True, slots=True)
-class Head:
+
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+class Head(Value):
     """The accepted state: ``commit`` is ``None`` where there is no repository or no commit yet."""
 
     commit: str | None = None
     agents: str = ""
     """The text of ``AGENTS.md``; empty where there is none."""
-    dated: Mapping[str, str] = field(default_factory=dict)
+    dated: Mapping[str, str] = _NONE
     """Dated files by name, newest first."""
-    skills: Mapping[str, bytes] = field(default_factory=dict)
+    skills: Mapping[str, bytes] = _NONE
     """Every file below ``skills/`` by its path, such as ``skills/sizes/SKILL.md``."""
 
 

@@ -8,11 +8,11 @@ Rules run only where a literal they need is in the text, so innocent text costs 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from lessonbook.core.redact_context import CONTEXT_RULES
 from lessonbook.core.redact_identity import IDENTITY_LABELS, IDENTITY_RULES
 from lessonbook.core.redact_rules import LABEL, SHAPE_RULES, Rule, Span, spans
+from lessonbook.core.value import Value
 
 __all__ = ["LABEL", "LABELS", "Redacted", "redact", "scrub_identity", "secret_spans"]
 
@@ -22,8 +22,7 @@ LABELS = (LABEL, *IDENTITY_LABELS)
 SECRET_RULES = (*SHAPE_RULES, *CONTEXT_RULES)
 
 
-@dataclass(frozen=True, slots=True)
-class Redacted:
+class Redacted(Value):
     """A text without what had to go, and how many places were replaced."""
 
     text: str

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from lessonbook.core.errors import StoreError
-from lessonbook.skills.managed import FILE
+from lessonbook.core.value import Value
+from lessonbook.skills.roots import FILE
 from lessonbook.system.folders import Folder
 
 HEAD = 1 << 17
@@ -21,8 +21,7 @@ _SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv"})
 FileId = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class SkillFile:
+class SkillFile(Value):
     """One skill file found: its path, its folder's name there, which real file it is, and its head or its fault."""
 
     path: Path

@@ -83,6 +83,8 @@ def _text(raw: bytes, path: Path) -> str:
 
 
 def _parsed(text: str, path: Path) -> dict[str, Any]:
+    if not text:  # no file, as on most machines: nothing to load a parser for
+        return {}
     import tomllib
 
     try:

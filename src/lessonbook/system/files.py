@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import glob
 import os
 import stat
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -51,7 +49,7 @@ def write_atomic(
     target = _target(path, follow=follow)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{target.name[:64]}.", suffix=".tmp", dir=target.parent)
+        handle, name = _temporary(f".{target.name[:64]}.", target.parent)
     except OSError as error:
         raise StoreError(f"{target} cannot be written: {_why(error)}.") from error
     temporary = Path(name)
@@ -79,6 +77,8 @@ def remove_leftovers(path: Path) -> None:
 
     Call it only while nobody else can write that file: its lock is held.
     """
+    import glob
+
     for pattern in (f".{glob.escape(path.name[:64])}.????????.tmp", f"{glob.escape(path.name)}.????????.tmp"):
         for leftover in path.parent.glob(pattern):
             leftover.unlink(missing_ok=True)
@@ -134,7 +134,7 @@ def claimed(path: Path, token: bytes, *, wait: float) -> Iterator[None]:
     a claim of ours whose process died from everybody else's. Raises ``BusyError`` after ``wait`` seconds.
     """
     try:
-        handle, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".tmp", dir=path.parent)
+        handle, name = _temporary(f"{path.name}.", path.parent)
     except OSError as error:
         raise StoreError(f"{path} cannot be made: {_why(error)}.") from error
     temporary = Path(name)
@@ -168,6 +168,12 @@ def release_dead(path: Path, token: bytes) -> bool:
     finally:
         os.close(handle)
     return True
+
+
+def _temporary(prefix: str, folder: Path) -> tuple[int, str]:
+    import tempfile  # takes 4 ms to load, and most commands only read
+
+    return tempfile.mkstemp(prefix=prefix, suffix=".tmp", dir=folder)
 
 
 def _link(temporary: Path, path: Path, wait: float) -> None:
