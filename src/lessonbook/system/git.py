@@ -76,9 +76,9 @@ class Started:
         (theirs_in, self._in), (self._out, theirs_out), (self._err, theirs_err) = pipes
         copies = [(os.POSIX_SPAWN_DUP2, end, number) for number, end in enumerate((theirs_in, theirs_out, theirs_err))]
         self._open = {self._in, self._out, self._err}
-        self._pid: int | None = None
+        self.pid: int | None = None
         try:
-            self._pid = os.posix_spawnp("git", words, sealed_environment() | dict(env or {}), file_actions=copies)
+            self.pid = os.posix_spawnp("git", words, sealed_environment() | dict(env or {}), file_actions=copies)
         except FileNotFoundError as error:
             raise SetupError(
                 "git is not installed or not on PATH; the review queue needs git 2.30 or newer."
@@ -86,7 +86,7 @@ class Started:
         finally:
             for end in (theirs_in, theirs_out, theirs_err):
                 os.close(end)
-            if self._pid is None:
+            if self.pid is None:
                 self._close()
 
     def ended(self, data: bytes = b"") -> Ended:
@@ -130,7 +130,7 @@ class Started:
         return b"".join(parts[self._out]), b"".join(parts[self._err])
 
     def _waited(self) -> int:
-        pid, self._pid = self._pid, None
+        pid, self.pid = self.pid, None
         try:
             return os.waitstatus_to_exitcode(os.waitpid(pid or 0, 0)[1])
         except ChildProcessError:  # our caller set us up to leave no trace of children: all that is known is it ended
@@ -146,10 +146,10 @@ class Started:
 
     def __exit__(self, *error: object) -> None:
         self._close()
-        if self._pid is not None:
+        if self.pid is not None:
             from signal import SIGKILL
 
-            os.kill(self._pid, SIGKILL)
+            os.kill(self.pid, SIGKILL)
             self._waited()
 
 
