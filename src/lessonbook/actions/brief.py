@@ -122,7 +122,8 @@ class _Sources:
 
     def read(self, cwd: Path, places: Places, settings: Settings, learned: bool, now: float) -> _Read:
         first = self.gather(
-            {"project": lambda: identify(cwd), "the global book": lambda: _head(places, None) if learned else None}
+            {"project": lambda: identify(cwd), "the global book": lambda: _head(places, None) if learned else None},
+            meanwhile=_load_skills,
         )
         project: Project = first["project"] or from_folder(str(cwd))
         second = self.gather(
@@ -136,14 +137,20 @@ class _Sources:
         skills = self.gather({"skills": lambda: _skills(cwd, places, settings, list(heads.values()))})["skills"]
         return _Read(heads, second["memory"] or _Memories(), skills)
 
-    def gather(self, jobs: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
-        """Return what each job returned; ``None``, and a note, for one that raised or was late."""
+    def gather(
+        self, jobs: Mapping[str, Callable[[], Any]], meanwhile: Callable[[], None] = lambda: None
+    ) -> dict[str, Any]:
+        """Return what each job returned; ``None``, and a note, for one that raised or was late.
+
+        ``meanwhile`` is done while they run, which is mostly waiting for git.
+        """
         late = TimeoutError("it did not answer in time")
         answers: dict[str, Any] = dict.fromkeys(jobs, late)
         threads = [Thread(target=_answer, args=(answers, name, job), daemon=True) for name, job in jobs.items()]
         for thread in threads:
             thread.start()
         until = monotonic() + self.seconds
+        meanwhile()
         for thread in threads:
             thread.join(max(0.0, until - monotonic()))
         taken = dict(answers)  # a late thread may still write into the other
@@ -201,6 +208,11 @@ def _memories(settings: Settings, project: Project, cwd: Path, now: float) -> _M
         return _Memories(newest, memory.count() if len(newest) == _MEMORIES else len(newest))
     finally:
         memory.close()
+
+
+def _load_skills() -> None:
+    """Load what ``_skills`` will need."""
+    import lessonbook.actions.catalogue  # noqa: F401
 
 
 def _skills(cwd: Path, places: Places, settings: Settings, heads: Sequence[Head]) -> Catalogue:

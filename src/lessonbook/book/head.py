@@ -7,9 +7,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from lessonbook.book.content import AGENTS, DATED, expected
-from lessonbook.book.repository import open_book
+from lessonbook.book.repository import exists, here_only, open_book
 from lessonbook.core.value import Value
-from lessonbook.system.gitbatch import read_objects, read_tree
+from lessonbook.system import git
+from lessonbook.system.gitbatch import OBJECTS, read_objects, read_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,12 +38,16 @@ def read(folder: Path) -> Head:
     Links, submodules and files of unexpected names are left out. Raises ``StoreError`` where git refuses the
     repository and ``SetupError`` where there is no git.
     """
-    book = open_book(folder)
-    if book is None or book.head is None:
+    if not exists(folder):
         return Head()
-    tree = read_tree(book.folder, book.head)
-    wanted = {path: entry.oid for path, entry in tree.items() if entry.mode.startswith("100") and expected(path)}
-    found = read_objects(book.folder, wanted.values())
+    # The one that reads is started first: by when it is known what to read, it is there.
+    with git.Started(folder, *OBJECTS, env=here_only(folder)) as reader:
+        book = open_book(folder)
+        if book is None or book.head is None:
+            return Head()
+        tree = read_tree(book.folder, book.head)
+        wanted = {path: entry.oid for path, entry in tree.items() if entry.mode.startswith("100") and expected(path)}
+        found = read_objects(book.folder, wanted.values(), reader)
     data = {path: found[oid].data for path, oid in wanted.items() if oid in found}
     dated = sorted((path for path in data if DATED.match(path)), key=_newest_first)
     return Head(
