@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import Thread
 from time import gmtime, monotonic, strftime
 
+from lessonbook.book.location import book_folder, has_project_books
 from lessonbook.core.briefing import MAX_CHARS, MAX_TOKENS, Block, briefing
 from lessonbook.core.embed import embedded, one_line, paragraphs
 from lessonbook.core.errors import LessonbookError
@@ -126,16 +127,16 @@ class _Sources:
             meanwhile=_load_skills,
         )
         project: Project = first["project"] or from_folder(str(cwd))
-        second = self.gather(
-            {
-                "the project's book": lambda: _head(places, project) if learned else None,
-                "memory": lambda: _memories(settings, project, cwd, now),
-            }
-        )
-        found = {"every project": first["the global book"], "this project": second["the project's book"]}
+        jobs: dict[str, Callable[[], Any]] = {}
+        if learned and has_project_books(places):
+            jobs["the project's book"] = lambda: _head(places, project)
+        if settings.memory_backend != "off":
+            jobs["memory"] = lambda: _memories(settings, project, cwd, now)
+        second = self.gather(jobs)
+        found = {"every project": first["the global book"], "this project": second.get("the project's book")}
         heads = {kind: head for kind, head in found.items() if head is not None}
         skills = self.gather({"skills": lambda: _skills(cwd, places, settings, list(heads.values()))})["skills"]
-        return _Read(heads, second["memory"] or _Memories(), skills)
+        return _Read(heads, second.get("memory") or _Memories(), skills)
 
     def gather(
         self, jobs: Mapping[str, Callable[[], Any]], meanwhile: Callable[[], None] = lambda: None
@@ -172,11 +173,15 @@ def _note(name: str, error: Exception) -> str:
 
 def _switched_on(places: Places) -> bool:
     """Whether the switch is on; where only the original's file holds it, this moves it (contract §2.6)."""
-    from lessonbook.book.switch import enabled
+    from lessonbook.book.sentences import SETTINGS
 
     try:
+        if not (places.config_file.exists() or (places.config / SETTINGS).exists()):
+            return True
+        from lessonbook.book.switch import enabled
+
         return enabled(places.config, places.config_file)
-    except LessonbookError:  # the configuration as a whole is broken, which has been noted
+    except (LessonbookError, OSError):  # the configuration as a whole is broken, which has been noted
         return True
 
 
@@ -189,17 +194,12 @@ def _not_switched_off(places: Places) -> bool:
 
 
 def _head(places: Places, project: Project | None) -> Head:
-    from lessonbook.book.head import Head, read
-    from lessonbook.book.location import book_folder, has_project_books
+    from lessonbook.book.head import read
 
-    if project is not None and not has_project_books(places):
-        return Head()
     return read(book_folder(places, project))
 
 
 def _memories(settings: Settings, project: Project, cwd: Path, now: float) -> _Memories:
-    if settings.memory_backend == "off":
-        return _Memories()
     from lessonbook.memory.registry import open_memory
 
     memory = open_memory(settings, project, lambda: now, cwd)

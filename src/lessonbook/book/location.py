@@ -21,4 +21,7 @@ def book_folder(places: Places, project: Project | None = None) -> Path:
 
 def has_project_books(places: Places) -> bool:
     """Whether any project has a book: where none has, no project's name need be worked out."""
-    return (places.config / PROJECTS).is_dir()
+    try:
+        return (places.config / PROJECTS).is_dir()
+    except OSError:  # reading the book tells what is wrong
+        return True

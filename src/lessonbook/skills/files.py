@@ -10,13 +10,16 @@ from pathlib import Path
 from lessonbook.core.errors import StoreError
 from lessonbook.core.value import Value
 from lessonbook.skills.roots import FILE
-from lessonbook.system.folders import Folder
 
 HEAD = 1 << 17
 """How much of a file is read for its frontmatter: twice the longest block that is parsed."""
 MAX_DEPTH = 4
 MAX_FOLDERS = 5_000
 _SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv"})
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lessonbook.system.folders import Folder
 
 FileId = tuple[int, int]
 
@@ -102,6 +105,10 @@ def _read(path: Path, folder: str) -> SkillFile | None:
 
 def managed_files(root: Path) -> Iterator[SkillFile]:
     """Yield the skill files of the managed folder, by name. Links, second hard links and odd files are not read."""
+    if not os.path.lexists(root):
+        return
+    from lessonbook.system.folders import Folder
+
     try:
         opened = Folder.at(root)
         if opened is None:
