@@ -7,10 +7,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from lessonbook.hosts.cli import learned
+from lessonbook.hosts.cli import brief, learned
 from lessonbook.hosts.cli.parser import for_verb
 from lessonbook.hosts.registry import HOOKS, VERBS
 
@@ -55,7 +56,15 @@ def test_nothing_heavy_is_imported(words: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [("--help",), ("--version",), ("hook", "session-start"), ("learned",), ("learned", "list"), ("--json", "learned")],
+    [
+        ("--help",),
+        ("--version",),
+        ("hook", "session-start"),
+        ("learned",),
+        ("learned", "list"),
+        ("--json", "learned"),
+        ("brief",),
+    ],
 )
 def test_what_everybody_waits_for_loads_nothing_slow(words: tuple[str, ...], commit) -> None:
     book = commit({"AGENTS.md": "- Run make test.\n"})
@@ -73,17 +82,22 @@ def test_only_a_skill_loads_the_rules_for_skills(home: Path) -> None:
     assert rules <= found and not (HEAVY | SLOW) & found
 
 
-@pytest.mark.parametrize("words", [[], ["list"], ["--json"], ["list", "--json"]])
-def test_the_plain_list_is_what_the_parser_makes_of_it(words: list[str]) -> None:
-    parsed = vars(for_verb("learned", learned).parse_args(words))
+@pytest.mark.parametrize(
+    ("verb", "module", "words"),
+    [
+        *(("learned", learned, words) for words in ([], ["list"], ["--json"], ["list", "--json"])),
+        *(("brief", brief, words) for words in ([], ["--json"])),
+    ],
+)
+def test_a_plain_form_is_what_the_parser_makes_of_it(verb: str, module: ModuleType, words: list[str]) -> None:
+    parsed = vars(for_verb(verb, module).parse_args(words))
     assert parsed.pop("json") == ("--json" in words)
-    plain = learned.plain(words)
-    assert plain is not None and vars(plain) == parsed
+    assert vars(module.plain(words)) == parsed
 
 
 @pytest.mark.parametrize("words", [["diff"], ["list", "--book", "global"], ["--help"], ["list", "list"], ["lisst"]])
 def test_anything_else_is_the_parsers(words: list[str]) -> None:
-    assert learned.plain(words) is None
+    assert learned.plain(words) is None and brief.plain(words) is None
 
 
 def pending(book: Path) -> None:
