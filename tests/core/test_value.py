@@ -22,7 +22,7 @@ class Point(Value):
 def test_fields_come_by_position_name_or_default() -> None:
     assert Point(1) == Point(1, 2) == Point(x=1, y=2)
     assert (Point(1).x, Point(1).y, Point(1).total) == (1, 2, 3)
-    assert repr(Point(1)) == "Point(x=1, y=2)"
+    assert repr(Point(1)) == "Point(x=1, y=2)" and list(Point(y=1, x=0).as_dict().items()) == [("x", 0), ("y", 1)]
 
 
 @pytest.mark.parametrize(("args", "named"), [((), {}), ((1, 2, 3), {}), ((1,), {"x": 1}), ((1,), {"z": 1})])

@@ -59,11 +59,7 @@ def tidy_lesson(lesson: Lesson, text_limit: int | None = None, context_limit: in
     text = tidy(lesson.text, text_limit)
     context = tidy(lesson.context or "", context_limit)
     metadata = {tidy(key).text: tidy(value).text for key, value in lesson.metadata.items()}
-    from dataclasses import replace
-
-    kept = replace(
-        lesson, text=text.text, context=context.text or None, source=tidy(lesson.source).text, metadata=metadata
-    )
+    kept = lesson.but(text=text.text, context=context.text or None, source=tidy(lesson.source).text, metadata=metadata)
     cuts = [
         *([f"The lesson was cut to {text_limit:,} characters."] if text.cut else []),
         *([f"The context was cut to {context_limit:,} characters."] if context.cut else []),

@@ -41,6 +41,10 @@ class Value:
         """Return the same value with other fields changed."""
         return type(self)(**{**vars(self), **changes})
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields by name, in order."""
+        return {name: vars(self)[name] for name in self._fields}
+
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen: {name} cannot be set")
 
