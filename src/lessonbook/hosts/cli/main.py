@@ -12,23 +12,10 @@ from lessonbook.hosts.registry import HOOKS, VERBS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-    from typing import Protocol, TextIO
+    from typing import TextIO
 
+    from lessonbook.hosts.cli.module import Module
     from lessonbook.hosts.cli.output import Out
-
-    class Module(Protocol):
-        """What a verb's module offers; and, where a common form of it needs no parser, ``plain(words)``."""
-
-        EXAMPLES: str
-
-        def configure(self, parser: argparse.ArgumentParser) -> None:
-            """Add the verb's arguments to its parser."""
-            ...
-
-        def run(self, args: argparse.Namespace, out: Out) -> int:
-            """Do what was asked, print it, and return the exit code."""
-            ...
 
 
 INTERRUPTED = 130

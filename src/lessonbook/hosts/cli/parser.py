@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-    from lessonbook.hosts.cli.main import Module
+    from lessonbook.hosts.cli.module import Module
 
 
 class Parser(argparse.ArgumentParser):
