@@ -11,6 +11,7 @@ import pytest
 
 from lessonbook.actions.propose import HOMELESS, KNOWN, OFF, REMEMBERED, Report, propose
 from lessonbook.book.location import book_folder
+from lessonbook.core.briefing import Block, briefing
 from lessonbook.core.candidate import BookKind
 from lessonbook.core.errors import InputError
 from lessonbook.learned import accept, diff, pending, reject
@@ -178,6 +179,16 @@ def test_our_own_words_are_not_learned_again(
         report = run()
         assert report.offered == ()
         assert pending(first.book) == [] and pending(where.learned) == []
+
+
+def test_of_a_prompt_with_a_pasted_briefing_only_the_persons_words_count(
+    root: Path, project: Path, run: Callable[..., Report]
+) -> None:
+    pasted = briefing([Block("Lessons", ("I told you: never push to main here.",))]).text
+    for n in range(3):
+        told = Transcript(root / f"a{n}.jsonl", project, day=n + 1).ask("go on").call("Bash", "ok", command="git push")
+        told.ask(f"{pasted}\n\nI told you: never use tabs in YAML files here").save()
+    assert [one.text for one in run().offered] == ["Never use tabs in YAML files here."]
 
 
 def test_a_line_of_an_accepted_paragraph_typed_again_is_known(

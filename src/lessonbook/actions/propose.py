@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -22,7 +22,8 @@ from lessonbook.core.session import Session
 from lessonbook.proposers.merged import JOINT
 from lessonbook.proposers.registry import PROPOSERS
 from lessonbook.proposers.repeats import MOST_A_RUN
-from lessonbook.proposers.wording import alike, same_rule
+from lessonbook.proposers.wording import alike, flat, same_rule
+from lessonbook.system.locks import locked
 from lessonbook.system.projects import identify
 from lessonbook.system.settings import Places, Settings
 
@@ -32,6 +33,9 @@ HOMELESS = "its sessions do not say which project they are of"
 ONCE = "seen in one session only, so far"
 REMEMBERED = "it is remembered already"
 _SAME = 0.85
+_WAIT = 60.0
+_Chosen = tuple[Proposal, Path, Project | None]
+"""A proposal, the folder of its book, and the project of that book."""
 _OWN_WORDS = ("corrected", "recorded")
 
 
@@ -137,10 +141,19 @@ def propose(
             yield projects.placed(session)
 
     ranked = proposer.propose(read())
-    books = _Books(places, projects)
-    chosen, left_out = _choose(ranked, proposer.budget(), books, remembered)
+    memories = tuple(remembered)
+
+    def choose() -> tuple[_Books, list[_Chosen], tuple[LeftOut, ...]]:
+        books = _Books(places, projects)
+        return books, *_choose(ranked, proposer.budget(), books, memories)
+
+    books, chosen, left_out = choose()
+    with ExitStack() as alone:
+        if chosen and not dry_run:  # chosen once more behind the lock: another run may just have offered the same
+            alone.enter_context(locked(places.state / "propose.lock", wait=_WAIT))
+            books, chosen, left_out = choose()
+        offered = _offer(chosen, books, proposer.name, now, None if dry_run else random_hex)
     left_out += tuple(LeftOut(one.title, one.rule or "", ONCE) for one in proposer.once)
-    offered = _offer(chosen, books, proposer.name, now, None if dry_run else random_hex)
     left_out += tuple(_left_out(one, str(books.broken[book])) for one, book, _ in chosen if book in books.broken)
     calls = sum(counts.calls for counts in reading.agents.values())
     failed = tuple(books.broken.values())
@@ -183,11 +196,10 @@ class _Books:
 
 
 def _choose(
-    ranked: Sequence[Proposal], budget: int, books: _Books, remembered: Iterable[str]
-) -> tuple[list[tuple[Proposal, Path, Project | None]], tuple[LeftOut, ...]]:
+    ranked: Sequence[Proposal], budget: int, books: _Books, memories: Sequence[str]
+) -> tuple[list[_Chosen], tuple[LeftOut, ...]]:
     """Take the best that are new, within the budget; what is known already has used its share of it."""
-    memories = tuple(remembered)
-    chosen: list[tuple[Proposal, Path, Project | None]] = []
+    chosen: list[_Chosen] = []
     left_out: list[LeftOut] = []
     used = 0
     for proposal in ranked:
@@ -207,7 +219,7 @@ def _left_out(proposal: Proposal, reason: str) -> LeftOut:
     return LeftOut(proposal.title, proposal.rule or proposal.skill_text or "", reason)
 
 
-def _why_not(proposal: Proposal, books: _Books, memories: tuple[str, ...]) -> str | None:
+def _why_not(proposal: Proposal, books: _Books, memories: Sequence[str]) -> str | None:
     if proposal.book is BookKind.PROJECT and books.of(proposal)[1] is None:
         return HOMELESS
     return books.why_known(proposal) or (REMEMBERED if _is_remembered(proposal, memories) else None)
@@ -224,20 +236,16 @@ def _known(book: Known, proposal: Proposal) -> bool:
 
 def _says(paragraph: str, text: str, own_words: bool) -> bool:
     """Whether a book's paragraph says ``text``; for people's and agents' own words one of its lines is enough."""
-    return (own_words and _flat(text) in _flat(paragraph)) or same_rule(paragraph, text, _SAME)
+    return (own_words and flat(text) in flat(paragraph)) or same_rule(paragraph, text, _SAME)
 
 
-def _is_remembered(proposal: Proposal, memories: tuple[str, ...]) -> bool:
+def _is_remembered(proposal: Proposal, memories: Sequence[str]) -> bool:
     own_words = proposal.evidence.kind in _OWN_WORDS
     return own_words and any(alike(memory, proposal.rule or "", _SAME) for memory in memories)
 
 
-def _flat(text: str) -> str:
-    return " ".join(re.findall(r"[^\W_]+", text.casefold()))
-
-
 def _offer(
-    chosen: Sequence[tuple[Proposal, Path, Project | None]],
+    chosen: Sequence[_Chosen],
     books: _Books,
     proposer: str,
     now: int,

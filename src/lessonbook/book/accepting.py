@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,8 @@ from lessonbook.system.gitbatch import (
     Change,
     NewCommit,
     RefMove,
+    Write,
+    existing,
     move_refs,
     read_index,
     read_objects,
@@ -72,6 +74,9 @@ def _decide(case: _Case, now: int) -> dict[str, Any]:
     pick = Pick() if w.base == w.commit else target.pick(w.changes)
     if pick is None:
         raise InputError(STALE)
+    unread = [shown(change.path) for change in w.changes if change.new and change.new.oid not in target.blobs]
+    if unread:
+        raise StoreError(f"{unread[0]} of {w.id} cannot be read: it is damaged or missing in {case.book.folder}")
     _check_secrets(w, target)
     before = _length(target)
     target.advance(pick)
@@ -88,7 +93,7 @@ def restack(book: Book, now: int) -> tuple[list[str], list[str]]:
         return [], []
     head = _head_of(book)
     waiting = read_waiting(book, pending_refs(book)[0])
-    moves = _moves(waiting, _target(book, head, waiting, ()), on=head)
+    moves = _moves(book, waiting, _target(book, head, waiting, ()), on=head)
     made = write_commits(book.folder, [_moved_commit(w, pick, head) for w, pick in moves.moved], now)
     steps = [RefMove(w.ref, w.commit, new) for (w, _), new in zip(moves.moved, made, strict=True)]
     if steps and not move_refs(book.folder, steps, "lessonbook: restack"):
@@ -125,7 +130,7 @@ def _target(book: Book, head: str, waiting: Sequence[Waiting], accepted: Sequenc
     return Target(tree, {oid: found.data for oid, found in read_objects(book.folder, wanted).items()})
 
 
-def _moves(waiting: Sequence[Waiting], target: Target, on: str | None) -> _Moves:
+def _moves(book: Book, waiting: Sequence[Waiting], target: Target, on: str | None) -> _Moves:
     """What becomes of each candidate on ``target``; ``on`` is the commit whose tree that is, where it exists yet."""
     moved, stale = [], []
     for w in waiting:
@@ -137,7 +142,15 @@ def _moves(waiting: Sequence[Waiting], target: Target, on: str | None) -> _Moves
                 stale.append(w.id)
             elif pick.writes:
                 moved.append((w, pick))
-    return _Moves(tuple(moved), tuple(stale))
+    # Named by id they are written unread, and the first that is gone would stop all the others.
+    there = existing(book.folder, (write.oid for _, pick in moved for write in pick.writes if write.oid))
+    whole = [(w, pick) for w, pick in moved if all(_is_there(write, there) for write in pick.writes)]
+    stale += [w.id for w, pick in moved if (w, pick) not in whole]
+    return _Moves(tuple(whole), tuple(sorted(stale)))
+
+
+def _is_there(write: Write, there: Container[str]) -> bool:
+    return write.data is not None or write.oid is None or write.oid in there
 
 
 def _moved_commit(w: Waiting, pick: Pick, parent: str | int) -> NewCommit:
@@ -150,7 +163,7 @@ def _commit(case: _Case, pick: Pick, now: int) -> dict[str, Any]:
     gone = {w.id, *includes(book, waiting)[0].get(w.id, ())}
     dropped = [other for other in waiting if other.id == w.id or (other.id in gone and not other.held)]
     others = [other for other in waiting if other not in dropped]
-    moves = _moves(others, case.target, on=None if pick.writes else head)
+    moves = _moves(book, others, case.target, on=None if pick.writes else head)
     commits = [_moved_commit(w, pick, head)] if pick.writes else []
     commits += [_moved_commit(other, p, 0 if pick.writes else head) for other, p in moves.moved]
     made = write_commits(book.folder, commits, now)

@@ -18,8 +18,8 @@ from lessonbook.core.skill import Skill
 from lessonbook.skills.history import History, Version
 from lessonbook.skills.roots import FILE, managed_root
 from lessonbook.system.faults import point
-from lessonbook.system.files import locked
 from lessonbook.system.folders import Folder
+from lessonbook.system.locks import locked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

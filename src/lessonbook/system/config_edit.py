@@ -89,5 +89,5 @@ def _parsed(text: str, path: Path) -> dict[str, Any]:
 
     try:
         return tomllib.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path} is not valid TOML: {error}.") from error

@@ -7,12 +7,19 @@ written to a process is written before anything is read back (git before 2.49 do
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from lessonbook.core.errors import StoreError
 from lessonbook.core.value import Value
 from lessonbook.system import git
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Item = TypeVar("Item")
+    Read = TypeVar("Read")
 
 
 class Entry(Value):
@@ -65,8 +72,8 @@ class RefMove(Value):
     new: str | None
 
 
-AUTHOR = re.compile(rb"(?:[^<>\0\n]* )?<[^<>\0\n]*> \d+ [+-]\d{4}\Z")
-"""The author lines that can be written again as they are."""
+AUTHOR = re.compile(rb"(?:[^<>\0\n]* )?<[^<>\0\n]*> \d{1,19} [+-]\d{4}\Z")
+"""The author lines that can be written again as they are; git refuses seconds of more than 64 bits."""
 
 
 def blob_id(data: bytes, like: str) -> str:
@@ -87,14 +94,41 @@ CHANGES = (
 
 
 def read_objects(folder: Path, names: Iterable[str], started: git.Started | None = None) -> dict[str, Found]:
-    """Return each object named (an id), in one process; what the repository lacks is left out.
+    """Return each object named (an id), in one process; what the repository lacks or cannot read is left out.
 
     ``started`` is that process where it runs already.
     """
-    asked = list(dict.fromkeys(names))
+    ready = [started] if started else []
+    return spared(
+        lambda asked: _read_objects(ready.pop() if ready else git.Started(folder, *OBJECTS), asked),
+        list(dict.fromkeys(names)),
+    )
+
+
+def existing(folder: Path, names: Iterable[str]) -> frozenset[str]:
+    """Return those of the objects named (ids) that the repository can find, in one process; none is read whole."""
+    asked = "".join(f"{name}\n" for name in dict.fromkeys(names))
     if not asked:
+        return frozenset()
+    out = git.run(folder, "cat-file", "--batch-check", data=asked.encode()).decode().splitlines()
+    return frozenset(line.split(" ")[0] for line in out if not line.endswith(" missing"))
+
+
+def spared(read: Callable[[Sequence[Item]], dict[str, Read]], items: Sequence[Item]) -> dict[str, Read]:
+    """Return what ``read`` returns for all items at once or, where git fails, for as many as it can read.
+
+    git ends at the first damaged object, which must not take the others along. Halving finds it in few processes.
+    """
+    if not items:
         return {}
-    process = started or git.Started(folder, *OBJECTS)
+    try:
+        return read(items)
+    except StoreError:
+        half = len(items) // 2
+        return spared(read, items[:half]) | spared(read, items[half:]) if half else {}
+
+
+def _read_objects(process: git.Started, asked: Sequence[str]) -> dict[str, Found]:
     out = process.answer("".join(f"{name}\n" for name in asked).encode())
     found: dict[str, Found] = {}
     at = 0
@@ -140,12 +174,19 @@ def compare(
 ) -> dict[str, tuple[Change, ...]]:
     """Return what each commit of ``(commit, base)`` changes against its base (``None``: against nothing).
 
-    ``started`` is the process that tells, where it runs already.
+    What cannot be compared, because an object is damaged or missing, is left out. ``started`` is the process that
+    tells, where it runs already.
     """
-    lines = {tip: f"{tip} {base}\n" if base else f"{tip}\n" for tip, base in pairs}
-    if not lines:
-        return {}
-    out = (started or git.Started(folder, *CHANGES)).answer("".join(lines.values()).encode())
+    ready = [started] if started else []
+    return spared(
+        lambda some: _compare(ready.pop() if ready else git.Started(folder, *CHANGES), some),
+        list(dict(pairs).items()),
+    )
+
+
+def _compare(process: git.Started, pairs: Sequence[tuple[str, str | None]]) -> dict[str, tuple[Change, ...]]:
+    lines = [f"{tip} {base}\n" if base else f"{tip}\n" for tip, base in pairs]
+    out = process.answer("".join(lines).encode())
     changed: dict[str, tuple[Change, ...]] = {}
     tip, seen = "", list[Change]()
     fields = iter(out.split(b"\0")[:-1])

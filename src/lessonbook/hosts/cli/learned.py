@@ -55,6 +55,8 @@ def run(args: argparse.Namespace | SimpleNamespace, out: Out) -> int:
     from lessonbook.hosts.cli.here import folder
     from lessonbook.system.settings import places
 
+    if args.id and args.do in ("list", *_SWITCH):
+        raise InputError(f"`lessonbook learned {args.do}` takes no id.")
     if args.do in _SWITCH:
         return _switch(args.do, out)
     where = places()

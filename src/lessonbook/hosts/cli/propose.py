@@ -10,7 +10,7 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any
 
-from lessonbook.hosts.cli.output import Out
+from lessonbook.hosts.cli.output import Out, amount
 
 if TYPE_CHECKING:
     from lessonbook.actions.propose import LeftOut, Offered, Report
@@ -125,16 +125,12 @@ def _lines(report: Report) -> Iterator[str]:
 
 def _read(agent: str, counts: AgentCounts) -> str:
     if not counts.sessions:
-        return f"{agent}: {_many(counts.files, 'file')}, no session read"
+        return f"{agent}: {amount(counts.files, 'file')}, no session read"
     amounts = ((counts.sessions, "session"), (counts.turns, "turn"), (counts.calls, "call"))
-    text = f"{agent}: {_many(counts.files, 'file')}, {', '.join(_many(*amount) for amount in amounts)}"
+    text = f"{agent}: {amount(counts.files, 'file')}, {', '.join(amount(*one) for one in amounts)}"
     text += f" ({counts.failed:,} failed, {counts.denied:,} refused)"
     skipped = sum(counts.skipped.values())
-    return f"{text}; {_many(skipped, 'line')} skipped ({_counted(counts.skipped)})" if skipped else text
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    return f"{text}; {amount(skipped, 'line')} skipped ({_counted(counts.skipped)})" if skipped else text
 
 
 def _offered(report: Report) -> Iterator[str]:
