@@ -18,3 +18,6 @@ else
   .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
   .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 fi
+# As an installer does for what it copies: without it, every start of a checkout whose environment sets
+# PYTHONDONTWRITEBYTECODE compiles the package anew, which takes several times as long as running it.
+.venv/bin/python -m compileall -q src

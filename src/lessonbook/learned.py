@@ -10,11 +10,14 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from lessonbook.book import command, queue, switch
 from lessonbook.book.sentences import LEARNED, LEARNED_MAX, PENDING, SETTINGS, STALE
 from lessonbook.system.settings import places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = [
     "LEARNED",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 from time import process_time
@@ -34,7 +33,7 @@ def where(home: Path) -> Places:
 
 
 def made(cwd: Path, where: Places, **changes: object) -> Brief:
-    settings = replace(load(where), **changes)  # type: ignore[arg-type]
+    settings = load(where).but(**changes)  # type: ignore[arg-type]
     return brief(cwd, where, settings, now=NOW)
 
 
@@ -65,7 +64,7 @@ def test_everything_in_its_order(cwd: Path, where: Places, home: Path, commit: C
     )
     commit({"AGENTS.md": "# Here\n\nUse pnpm.\n"}, identify(cwd).slug)
     skill(home / ".claude/skills", "authored-one", "What a person wrote")
-    settings = replace(load(where), memory_backend="mnemopi", autolearn_enabled=True)
+    settings = load(where).but(memory_backend="mnemopi", autolearn_enabled=True)
     skill(settings.agent_dir / "managed-skills", "managed-one", "What an agent wrote")
     remember(settings, cwd, "Totals are in cents.")
     text = brief(cwd, where, settings, now=NOW).text
@@ -96,9 +95,9 @@ def test_learning_off_leaves_memories_and_what_people_and_agents_wrote(
 ) -> None:
     commit({"AGENTS.md": "A rule.\n", "skills/s/SKILL.md": "---\nname: s\ndescription: d\n---\n\nx\n"})
     skill(home / ".claude/skills", "authored-one", "d")
-    on = replace(load(where), memory_backend="local", autolearn_enabled=True)
+    on = load(where).but(memory_backend="local", autolearn_enabled=True)
     remember(on, cwd, "Totals are in cents.")
-    for learned, settings in ((False, on), (True, replace(on, learning=False))):
+    for learned, settings in ((False, on), (True, on.but(learning=False))):
         text = brief(cwd, where, settings, now=NOW, learned=learned).text
         assert "A rule." not in text and "- s: d" not in text and "Record what" not in text
         assert "Totals are in cents." in text and "authored-one" in text
@@ -121,7 +120,7 @@ def test_the_rule_to_record_needs_the_tool(cwd: Path, where: Places) -> None:
 def test_any_number_of_lessons_fits(cwd: Path, where: Places, commit: Commit, count: int) -> None:
     commit({"AGENTS.md": "A rule.\n"})
     bank = where.data / "agent" / "memories"
-    settings = replace(load(where), memory_backend="local")
+    settings = load(where).but(memory_backend="local")
     if count:
         remember(settings, cwd, "first")
         [file] = bank.rglob("learned.md")
@@ -186,7 +185,7 @@ def test_a_machine_without_git_still_remembers(
     cwd: Path, where: Places, commit: Commit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commit({"AGENTS.md": "A rule.\n"})
-    settings = replace(load(where), memory_backend="local")
+    settings = load(where).but(memory_backend="local")
     remember(settings, cwd, "Totals are in cents.")
     monkeypatch.setenv("PATH", "/nonexistent")
     found = brief(cwd, where, settings, now=NOW)

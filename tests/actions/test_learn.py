@@ -342,7 +342,7 @@ def test_with_review_a_skill_is_offered_and_not_written(local: Desk) -> None:
         offered.append(skill)
         return "20260101-120000-abcdef"
 
-    local.settings = replace(local.settings, autolearn_review=True)
+    local.settings = local.settings.but(autolearn_review=True)
     message = refused(lambda: local.learn(memory="a", skill=SKILL))
     assert message.startswith("Lesson stored, but the managed skill could not be written: ")
     local.session = replace(local.session, offer_skill=offer)
@@ -357,7 +357,7 @@ def test_a_refused_offer_is_told(local: Desk) -> None:
     def offer(skill: Skill) -> str:
         raise InputError("The queue is full.")
 
-    local.settings = replace(local.settings, autolearn_review=True)
+    local.settings = local.settings.but(autolearn_review=True)
     local.session = replace(local.session, offer_skill=offer)
     message = refused(lambda: local.learn(memory="a", skill=SKILL))
     assert message == "Lesson stored, but the managed skill could not be written: The queue is full."

@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -225,7 +224,7 @@ def test_dry_run_and_learning_off_touch_nothing(
     before = sorted(home.rglob("*"))
     report = run(dry_run=True)
     assert [one.id for one in report.offered] == [None, None] and report.dry_run
-    off = run(settings=replace(load(where), learning=False))
+    off = run(settings=load(where).but(learning=False))
     assert off.note == OFF and off.agents == {} and off.offered == ()
     assert sorted(home.rglob("*")) == before
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,7 +33,7 @@ def test_every_origin_is_listed_and_learned_ones_only_while_learning_is_on(home:
         ("b", "learned", "Learned"),
         ("c", "authored", "Authored"),
     ]
-    off = skills.list_skills(places(), replace(settings, learning=False), None, LEARNED)
+    off = skills.list_skills(places(), settings.but(learning=False), None, LEARNED)
     assert [found.name for found in off.skills] == ["a", "c"]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from lessonbook.actions.status import status
@@ -35,7 +34,7 @@ def test_what_there_is_is_counted(home: Path, tmp_path: Path, commit: Callable[.
         int(NOW),
         iter(["0a0a0a", "0b0b0b"]).__next__,
     )
-    settings = replace(load(places()), memory_backend="mnemopi")
+    settings = load(places()).but(memory_backend="mnemopi")
     memory = open_memory(settings, identify(tmp_path), lambda: NOW, tmp_path)
     memory.store(Lesson("One lesson"))
     memory.close()
@@ -56,6 +55,6 @@ def test_what_is_broken_is_said(home: Path, tmp_path: Path, commit: Callable[...
     bank = places().data / "agent/bank.db"
     bank.parent.mkdir(parents=True)
     bank.write_bytes(b"no database " * 500)
-    found = status(places(), replace(load(places()), memory_backend="mnemopi"), tmp_path, NOW)
+    found = status(places(), load(places()).but(memory_backend="mnemopi"), tmp_path, NOW)
     assert found.books[0].trouble and found.lessons is None
     assert found.troubles[0].startswith("memory: ")

@@ -9,13 +9,17 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from lessonbook.core import skill as rules
 from lessonbook.core.errors import InputError, LessonbookError, StoreError
-from lessonbook.core.skill import Action, Skill, SkillDraft, prepare
+from lessonbook.core.skill import Skill, SkillDraft, prepare
 from lessonbook.skills.managed import ManagedSkills, managed_skills
+
+if TYPE_CHECKING:
+    from lessonbook.core.skill import Action
 
 SOURCE = Path(rules.__file__).parents[2]
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -130,3 +131,47 @@ def test_a_filter_never_runs_for_files_of_the_same_second(folder: Path, tmp_path
     index.write_bytes(index.read_bytes())
     edit_index(folder / ".git", index, {b"n": read_tree(folder, first)[b"a"]}, first)
     assert not (tmp_path / "ran").exists()
+
+
+def test_more_than_a_pipe_holds_goes_both_ways(folder: Path) -> None:
+    names = [f"{number:040x}" for number in range(20_000)]
+    out = git.Started(folder, "cat-file", "--batch").answer("".join(f"{name}\n" for name in names).encode())
+    assert out.decode().split("\n")[:-1] == [f"{name} missing" for name in names]
+
+
+def test_a_command_that_does_not_read_its_input_just_ends(folder: Path) -> None:
+    done = git.attempt(folder, "rev-parse", "--git-dir", data=b"x" * 1_000_000)
+    assert (done.returncode, done.stdout) == (0, b".git\n")
+
+
+def test_a_command_that_is_never_asked_leaves_nothing_behind(folder: Path) -> None:
+    before = sum(1 for _ in Path("/dev/fd").iterdir())
+    with git.Started(folder, "cat-file", "--batch") as started:
+        pid = started.pid
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid or 0, 0)
+    assert started.pid is None and sum(1 for _ in Path("/dev/fd").iterdir()) == before
+
+
+def test_without_git_nothing_is_left_open(tmp_path: Path) -> None:
+    script = (
+        "import os, sys; from pathlib import Path; from lessonbook.core.errors import SetupError\n"
+        "from lessonbook.system import git; before = os.listdir('/dev/fd')\n"
+        "try:\n    git.Started(Path('/'), 'version')\n"
+        "except SetupError as error:\n    print(error, len(os.listdir('/dev/fd')) - len(before))\n"
+    )
+    env = {"PATH": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("git is not installed") and done.stdout.endswith(" 0\n"), done.stderr
+
+
+def test_where_children_leave_no_trace_git_is_still_asked(folder: Path) -> None:
+    script = (
+        "import signal, sys; from pathlib import Path; from lessonbook.system import git\n"
+        "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        "print(git.run(Path(sys.argv[1]), 'rev-parse', '--git-dir'))\n"
+    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", script, str(folder)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert done.stdout == "b'.git\\n'\n", done.stderr

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Thread
 from time import gmtime, monotonic, strftime
-from typing import TYPE_CHECKING, Any
 
+from lessonbook.book.location import book_folder, has_project_books
 from lessonbook.core.briefing import MAX_CHARS, MAX_TOKENS, Block, briefing
 from lessonbook.core.embed import embedded, one_line, paragraphs
 from lessonbook.core.errors import LessonbookError
 from lessonbook.core.project import Project, from_folder
+from lessonbook.core.value import Value
 from lessonbook.system import settings as system_settings
 from lessonbook.system.projects import identify
 from lessonbook.system.settings import Places, Settings
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from lessonbook.book.head import Head
     from lessonbook.core.lesson import Recalled
     from lessonbook.skills.discovery import Catalogue
@@ -42,8 +45,7 @@ RECORD_RULE = (
 _OVERRULED = "instructions of the person and of the project itself (its AGENTS.md, CLAUDE.md, docs) override them."
 
 
-@dataclass(frozen=True, slots=True)
-class Brief:
+class Brief(Value):
     """A briefing: ``text`` is empty where there is nothing to say. ``notes`` say what could not be read."""
 
     text: str
@@ -94,22 +96,20 @@ def brief(
         _memories_block(read.memories),
     ]
     if full:
-        blocks = [replace(block, limit=_UNBOUNDED) for block in blocks]
+        blocks = [block.but(limit=_UNBOUNDED) for block in blocks]
     size, tokens = (_UNBOUNDED, _UNBOUNDED) if full else (MAX_CHARS, MAX_TOKENS)
     made = briefing(blocks, sources.notes, max_chars=size, max_tokens=tokens)
     return Brief(made.text, made.characters, made.tokens, made.left_out, tuple(sources.notes))
 
 
-@dataclass(frozen=True, slots=True)
-class _Memories:
+class _Memories(Value):
     """The newest lessons of a memory, and how many it holds in all."""
 
     newest: Sequence[Recalled] = ()
     total: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
+class _Read(Value):
     """What the sources answered; books by the words that name them."""
 
     heads: Mapping[str, Head]
@@ -126,28 +126,35 @@ class _Sources:
 
     def read(self, cwd: Path, places: Places, settings: Settings, learned: bool, now: float) -> _Read:
         first = self.gather(
-            {"project": lambda: identify(cwd), "the global book": lambda: _head(places, None) if learned else None}
+            {"project": lambda: identify(cwd), "the global book": lambda: _head(places, None) if learned else None},
+            meanwhile=_load_skills,
         )
         project: Project = first["project"] or from_folder(str(cwd))
-        second = self.gather(
-            {
-                "the project's book": lambda: _head(places, project) if learned else None,
-                "memory": lambda: _memories(settings, project, cwd, now),
-            }
-        )
-        found = {"every project": first["the global book"], "this project": second["the project's book"]}
+        jobs: dict[str, Callable[[], Any]] = {}
+        if learned and has_project_books(places):
+            jobs["the project's book"] = lambda: _head(places, project)
+        if settings.memory_backend != "off":
+            jobs["memory"] = lambda: _memories(settings, project, cwd, now)
+        second = self.gather(jobs)
+        found = {"every project": first["the global book"], "this project": second.get("the project's book")}
         heads = {kind: head for kind, head in found.items() if head is not None}
         skills = self.gather({"skills": lambda: _skills(cwd, places, settings, list(heads.values()))})["skills"]
-        return _Read(heads, second["memory"] or _Memories(), skills)
+        return _Read(heads, second.get("memory") or _Memories(), skills)
 
-    def gather(self, jobs: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
-        """Return what each job returned; ``None``, and a note, for one that raised or was late."""
+    def gather(
+        self, jobs: Mapping[str, Callable[[], Any]], meanwhile: Callable[[], None] = lambda: None
+    ) -> dict[str, Any]:
+        """Return what each job returned; ``None``, and a note, for one that raised or was late.
+
+        ``meanwhile`` is done while they run, which is mostly waiting for git.
+        """
         late = TimeoutError("it did not answer in time")
         answers: dict[str, Any] = dict.fromkeys(jobs, late)
         threads = [Thread(target=_answer, args=(answers, name, job), daemon=True) for name, job in jobs.items()]
         for thread in threads:
             thread.start()
         until = monotonic() + self.seconds
+        meanwhile()
         for thread in threads:
             thread.join(max(0.0, until - monotonic()))
         taken = dict(answers)  # a late thread may still write into the other
@@ -169,11 +176,15 @@ def _note(name: str, error: Exception) -> str:
 
 def _switched_on(places: Places) -> bool:
     """Whether the switch is on; where only the original's file holds it, this moves it (contract §2.6)."""
-    from lessonbook.book.switch import enabled
+    from lessonbook.book.sentences import SETTINGS
 
     try:
+        if not (places.config_file.exists() or (places.config / SETTINGS).exists()):
+            return True
+        from lessonbook.book.switch import enabled
+
         return enabled(places.config, places.config_file)
-    except LessonbookError:  # the configuration as a whole is broken, which has been noted
+    except (LessonbookError, OSError):  # the configuration as a whole is broken, which has been noted
         return True
 
 
@@ -187,14 +198,11 @@ def _not_switched_off(places: Places) -> bool:
 
 def _head(places: Places, project: Project | None) -> Head:
     from lessonbook.book.head import read
-    from lessonbook.book.location import book_folder
 
     return read(book_folder(places, project))
 
 
 def _memories(settings: Settings, project: Project, cwd: Path, now: float) -> _Memories:
-    if settings.memory_backend == "off":
-        return _Memories()
     from lessonbook.memory.registry import open_memory
 
     memory = open_memory(settings, project, lambda: now, cwd)
@@ -203,6 +211,11 @@ def _memories(settings: Settings, project: Project, cwd: Path, now: float) -> _M
         return _Memories(newest, memory.count() if len(newest) == _MEMORIES else len(newest))
     finally:
         memory.close()
+
+
+def _load_skills() -> None:
+    """Load what ``_skills`` will need."""
+    import lessonbook.actions.catalogue  # noqa: F401
 
 
 def _skills(cwd: Path, places: Places, settings: Settings, heads: Sequence[Head]) -> Catalogue:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lessonbook.core.errors import LearnError
 from lessonbook.core.lesson import Scope
-from lessonbook.core.skill import Action, SkillDraft
+from lessonbook.core.skill import SkillDraft
 
 DESCRIPTION = """\
 Keep one lesson for future sessions, and where it is a procedure worth repeating, a skill with it.
@@ -28,6 +28,9 @@ Give `skill` only for a procedure with several steps that will come up again; a 
 `create` for a new skill and `update` to change one that you made before. Skills that people wrote are never changed."""
 
 _SKILL_FIELDS = ("action", "name", "description", "body")
+if TYPE_CHECKING:
+    from lessonbook.core.skill import Action
+
 _ACTIONS: tuple[Action, ...] = ("create", "update")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from lessonbook.core.errors import InputError
 from lessonbook.core.lesson import Recalled
@@ -40,4 +39,4 @@ def as_line(found: Recalled) -> str:
 
 
 def _safe(found: Recalled) -> Recalled:
-    return replace(found, text=tidy(found.text).text, context=tidy(found.context or "").text or None)
+    return found.but(text=tidy(found.text).text, context=tidy(found.context or "").text or None)

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lessonbook.book import queue
 from lessonbook.book.location import book_folder
 from lessonbook.book.repository import exists, open_book, pending_refs
 from lessonbook.book.sentences import LEARNED
 from lessonbook.book.wording import done_text
-from lessonbook.core.candidate import is_candidate_id
 from lessonbook.core.errors import InputError, StoreError
+from lessonbook.core.pending import is_candidate_id
+from lessonbook.core.value import Value
 from lessonbook.system.settings import Places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 GLOBAL = "global"
 DECISIONS = ("diff", "accept", "reject")
 
 
-@dataclass(frozen=True, slots=True)
-class NamedBook:
+class NamedBook(Value):
     """A book and what a person calls it: ``global``, a project's name with its digest, or a path."""
 
     name: str

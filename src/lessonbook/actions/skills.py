@@ -7,9 +7,13 @@ from pathlib import Path
 
 from lessonbook.skills import discovery
 from lessonbook.skills.discovery import Catalogue
-from lessonbook.skills.history import Version
-from lessonbook.skills.managed import managed_skills
+from lessonbook.skills.roots import managed_root
 from lessonbook.system.settings import Places, Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lessonbook.skills.history import Version
+    from lessonbook.skills.managed import ManagedSkills
 
 
 def list_skills(
@@ -21,17 +25,17 @@ def list_skills(
     off. Never raises for what is in a file.
     """
     told = learned if settings.learning else None
-    return discovery.discover(where.home, cwd, managed_skills(settings.agent_dir).root, told)
+    return discovery.discover(where.home, cwd, managed_root(settings.agent_dir), told)
 
 
 def skill_history(settings: Settings, name: str) -> tuple[Version, ...]:
     """Return the kept versions of one managed skill, oldest first; also of a deleted one. Raises ``InputError``."""
-    return managed_skills(settings.agent_dir).versions(name)
+    return _managed(settings).versions(name)
 
 
 def read_version(settings: Settings, name: str, number: int) -> str:
     """Return the text of one kept version. Raises ``InputError`` where there is none of that number."""
-    return managed_skills(settings.agent_dir).version_text(name, number)
+    return _managed(settings).version_text(name, number)
 
 
 def undo_skill(settings: Settings, name: str, to: int | None = None) -> Path:
@@ -39,9 +43,15 @@ def undo_skill(settings: Settings, name: str, to: int | None = None) -> Path:
 
     A deleted skill comes back. Raises ``InputError`` where there is nothing to go back to.
     """
-    return managed_skills(settings.agent_dir).undo(name, to)
+    return _managed(settings).undo(name, to)
 
 
 def delete_skill(settings: Settings, name: str) -> None:
     """Remove one managed skill; its versions stay, so that it can be brought back. Raises ``InputError``."""
-    managed_skills(settings.agent_dir).delete(name)
+    _managed(settings).delete(name)
+
+
+def _managed(settings: Settings) -> ManagedSkills:
+    from lessonbook.skills.managed import managed_skills  # writing needs much that listing does without
+
+    return managed_skills(settings.agent_dir)

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
 
-from lessonbook.book.repository import Book, PendingRef
+from lessonbook.book.repository import Book, PendingRef, asking_refs, here_only, opening
+from lessonbook.core.value import Value
 from lessonbook.system import git
-from lessonbook.system.gitbatch import AUTHOR, Change, Found, compare, read_objects, spared
+from lessonbook.system.gitbatch import AUTHOR, CHANGES, OBJECTS, Change, Found, compare, read_objects, spared
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 LESSON = "Lesson from a replay"
 COMPACTION = "Compact learned AGENTS.md"
@@ -18,8 +24,7 @@ _DATE = re.compile(rb"> (\d{1,12}) ")
 _TRAILER = re.compile(r"([A-Za-z][A-Za-z0-9-]*): *(.*)")
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Value):
     """A commit's author line and message, to the byte, and what they say."""
 
     author: bytes
@@ -53,8 +58,7 @@ class Message:
         return tuple((match[1], match[2].strip()) for match in found if match)
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Value):
     """One candidate with all that picking it needs."""
 
     id: str
@@ -72,16 +76,53 @@ class Waiting:
     """Why it can never be picked, such as that it is a merge; else ``None``."""
 
 
-def read_waiting(book: Book, refs: Sequence[PendingRef]) -> list[Waiting]:
-    """Return the candidates of these branches, in the given order, in four processes whatever their number."""
+class Asked:
+    """All that listing a book asks git, started at once: by when it is known what to ask, the programs are there."""
+
+    def __init__(self, folder: Path) -> None:
+        """Start them in ``folder``, which holds a repository. Raises ``SetupError`` where there is no git."""
+        self._all = ExitStack()
+        with self._all:
+            here = here_only(folder)
+            self.book = self._all.enter_context(opening(folder))
+            self.refs = self._all.enter_context(asking_refs(folder))
+            self.commits = self._all.enter_context(git.Started(folder, *OBJECTS, env=here))
+            self.changes = self._all.enter_context(git.Started(folder, *CHANGES, env=here))
+            self._all = self._all.pop_all()
+
+    def __enter__(self) -> Asked:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """End what was not needed."""
+        self._all.close()
+
+
+def read_waiting(book: Book, refs: Sequence[PendingRef], asked: Asked | None = None) -> list[Waiting]:
+    """Return the candidates of these branches, in the given order, in four processes whatever their number.
+
+    Two are enough where every candidate is one commit on HEAD, and ``asked`` may have started those.
+    """
     if not refs:
         return []
-    parents = spared(lambda tips: _parents(book, tips), list(dict.fromkeys(ref.commit for ref in refs)))
-    lines = {ref.commit: _line(ref.commit, parents) for ref in refs}
-    found = read_objects(book.folder, (commit for line, *_ in lines.values() for commit in line))
-    known = [ref.commit for ref in refs if ref.commit in found and found[ref.commit].kind == "commit"]
-    changed = compare(book.folder, ((commit, lines[commit][1]) for commit in known))
+    tips = list(dict.fromkeys(ref.commit for ref in refs))
+    found = read_objects(book.folder, tips, asked.commits if asked else None)
+    commits = [tip for tip in tips if tip in found and found[tip].kind == "commit"]
+    parents: dict[str, list[str] | None] = {tip: parents_of(found[tip].data) for tip in commits}
+    if any(parents.get(tip) != [book.head] for tip in tips):
+        parents = spared(lambda some: _parents(book, some), tips)
+    lines = {tip: _line(tip, parents) for tip in tips}
+    found |= read_objects(
+        book.folder, (commit for line, *_ in lines.values() for commit in line if commit not in found)
+    )
+    changed = compare(book.folder, ((tip, lines[tip][1]) for tip in commits), asked.changes if asked else None)
     return [_waiting(book, ref, lines[ref.commit], found, changed.get(ref.commit)) for ref in refs]
+
+
+def parents_of(data: bytes) -> list[str]:
+    """Return the ids of the parents a raw commit object names."""
+    head = data.partition(b"\n\n")[0]
+    return [line[7:].decode() for line in head.split(b"\n") if line.startswith(b"parent ")]
 
 
 def message_of(data: bytes) -> Message:

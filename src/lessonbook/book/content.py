@@ -11,6 +11,7 @@ from lessonbook.system.gitbatch import Change
 AGENTS = b"AGENTS.md"
 DATED = re.compile(rb"[a-z][a-z0-9]*-\d{4}-\d{2}-\d{2}\.md\Z")
 _SKILL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
+_RESERVED = frozenset('\\:*?"<>|')
 _KINDS = {
     "120000": "a symbolic link",
     "160000": "a submodule",
@@ -53,11 +54,16 @@ def expected(path: bytes) -> bool:
 def _plain(part: str) -> bool:
     # Leading dots cover ``.git``, ``.gitattributes`` and ``..``; ``git~1`` is how Windows also spells ``.git``.
     # Hidden and control characters (categories C*) could make one name look like, or be taken for, another.
+    if part.isascii():
+        hidden = not part.isprintable()
+    else:
+        hidden = any(unicodedata.category(char)[0] in "CZ" and char != " " for char in part)
     return not (
-        part == ""
+        hidden
+        or part == ""
         or part[0] in ".-~ "
         or part[-1] in ". "
         or part.lower().startswith("git~")
         or len(part.encode("utf-8")) > 255
-        or any(char in '\\:*?"<>|' or (unicodedata.category(char)[0] in "CZ" and char != " ") for char in part)
+        or not _RESERVED.isdisjoint(part)
     )

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from lessonbook.book.content import AGENTS, DATED, expected, shown
-from lessonbook.book.repository import open_book
+from lessonbook.book.repository import exists, here_only, open_book
 from lessonbook.core.errors import StoreError
-from lessonbook.system.gitbatch import read_objects, read_tree
+from lessonbook.core.value import Value
+from lessonbook.system import git
+from lessonbook.system.gitbatch import OBJECTS, read_objects, read_tree
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+class Head(Value):
     """The accepted state: ``commit`` is ``None`` where there is no repository or no commit yet."""
 
     commit: str | None = None
     agents: str = ""
     """The text of ``AGENTS.md``; empty where there is none."""
-    dated: Mapping[str, str] = field(default_factory=dict)
+    dated: Mapping[str, str] = _NONE
     """Dated files by name, newest first."""
-    skills: Mapping[str, bytes] = field(default_factory=dict)
+    skills: Mapping[str, bytes] = _NONE
     """Every file below ``skills/`` by its path, such as ``skills/sizes/SKILL.md``."""
 
 
@@ -31,12 +39,16 @@ def read(folder: Path) -> Head:
     Links, submodules and files of unexpected names are left out. Raises ``StoreError`` where git refuses the
     repository or a file of HEAD is damaged, and ``SetupError`` where there is no git.
     """
-    book = open_book(folder)
-    if book is None or book.head is None:
+    if not exists(folder):
         return Head()
-    tree = read_tree(book.folder, book.head)
-    wanted = {path: entry.oid for path, entry in tree.items() if entry.mode.startswith("100") and expected(path)}
-    found = read_objects(book.folder, wanted.values())
+    # The one that reads is started first: by when it is known what to read, it is there.
+    with git.Started(folder, *OBJECTS, env=here_only(folder)) as reader:
+        book = open_book(folder)
+        if book is None or book.head is None:
+            return Head()
+        tree = read_tree(book.folder, book.head)
+        wanted = {path: entry.oid for path, entry in tree.items() if entry.mode.startswith("100") and expected(path)}
+        found = read_objects(book.folder, wanted.values(), reader)
     unread = [shown(path) for path, oid in wanted.items() if oid not in found]
     if unread:
         raise StoreError(f"{unread[0]} of HEAD cannot be read: it is damaged or missing in {book.folder}.")

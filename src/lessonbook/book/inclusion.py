@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from lessonbook.book.candidates import COMPACTION, Waiting
 from lessonbook.book.content import DATED
 from lessonbook.book.repository import Book
-from lessonbook.core.candidate import is_candidate_id
+from lessonbook.core.pending import is_candidate_id
 from lessonbook.system.gitbatch import read_objects
 
 

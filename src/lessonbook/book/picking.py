@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from lessonbook.book.content import AGENTS, DATED
+from lessonbook.core.value import Value
 from lessonbook.system.gitbatch import Change, Entry, Write, blob_id
 
 _REGULAR = ("100644", "100755")
 
 
-@dataclass(frozen=True, slots=True)
-class Pick:
+class Pick(Value):
     """What picking comes to: what to write (nothing where the tree holds it already), as a commit and as entries."""
 
     writes: tuple[Write, ...] = ()

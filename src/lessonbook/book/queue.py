@@ -10,18 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
-from lessonbook.book.candidates import Waiting, read_waiting
+from lessonbook.book.candidates import Asked, Waiting, read_waiting
 from lessonbook.book.content import refusal, shown
 from lessonbook.book.inclusion import includes
 from lessonbook.book.picking import Target, needed
 from lessonbook.book.repository import PENDING_REFS, REJECTED_REFS, Book, exists, find, open_book, pending_refs
 from lessonbook.book.sentences import BATCH, CHANGED, STALE
-from lessonbook.core.candidate import Candidate, is_candidate_id
 from lessonbook.core.errors import BusyError, InputError, LessonbookError, StoreError, reason
+from lessonbook.core.pending import Candidate, is_candidate_id
 from lessonbook.system import git
 from lessonbook.system.gitbatch import RefMove, move_refs, read_objects, read_tree
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _WAIT = 0.2
 
@@ -32,10 +35,13 @@ def candidates(folder: Path) -> list[Candidate]:
     A dated file's candidate that holds the entries of older ones names them in ``includes``, and they are left out.
     Never waits. Raises ``StoreError`` where git refuses the repository, ``SetupError`` where there is no git.
     """
-    book = _recovered(folder)
-    if book is None:
+    if not exists(folder):
         return []
-    waiting = read_waiting(book, pending_refs(book)[0])
+    with Asked(folder) as asked:
+        book = _recovered(folder, asked)
+        if book is None:
+            return []
+        waiting = read_waiting(book, pending_refs(book, started=asked.refs)[0], asked)
     tree = read_tree(book.folder, book.head) if book.head and any(w.base != book.head for w in waiting) else {}
     wanted = [oid for w in waiting for oid in (needed(w.changes, tree) if w.base != book.head else ())]
     within, hidden = includes(book, waiting)
@@ -138,9 +144,9 @@ def _opened(folder: Path, *, recover: bool = True) -> Book:
     return book
 
 
-def _recovered(folder: Path) -> Book | None:
+def _recovered(folder: Path, asked: Asked) -> Book | None:
     """The book, after finishing what a crash left, where nobody else holds the lock."""
-    book = open_book(folder)
+    book = open_book(folder, asked.book)
     if book is not None and book.unfinished:
         from lessonbook.book import working
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
-from lessonbook.core.candidate import is_candidate_id
 from lessonbook.core.errors import InputError, StoreError
+from lessonbook.core.pending import is_candidate_id
+from lessonbook.core.value import Value
 from lessonbook.system import git
 
 PENDING_REFS = "refs/heads/pending/"
 REJECTED_REFS = "refs/lessonbook/rejected/"
 
 
-@dataclass(frozen=True, slots=True)
-class Book:
+class Book(Value):
     """A book's repository as one moment shows it. ``head`` is ``None`` before the first commit."""
 
     folder: Path
@@ -41,8 +40,7 @@ class Book:
         return self.intent.exists() or self.index_lock.exists()
 
 
-@dataclass(frozen=True, slots=True)
-class PendingRef:
+class PendingRef(Value):
     """One pending branch: the candidate's id, the commit, and why nothing may move or remove it, if so."""
 
     id: str
@@ -60,17 +58,23 @@ def exists(folder: Path) -> bool:
     return (folder / ".git").exists() or ((folder / "HEAD").is_file() and (folder / "objects").is_dir())
 
 
-def open_book(folder: Path) -> Book | None:
+def opening(folder: Path) -> git.Started:
+    """Start the command that ``open_book`` asks."""
+    asked = ("--is-inside-work-tree", "--show-prefix", "--git-dir", "--git-path", "index", "HEAD")
+    return git.Started(folder, "rev-parse", *asked, "--symbolic-full-name", "HEAD", env=here_only(folder))
+
+
+def open_book(folder: Path, started: git.Started | None = None) -> Book | None:
     """Return the folder's book, or ``None`` where it has no repository of its own.
 
-    A repository around the folder is never looked at. Raises ``StoreError`` for one that git refuses (another owner,
-    damage) or that has no working files of its own, and ``SetupError`` where there is no git.
+    ``started`` is what ``opening`` started. A repository around the folder is never looked at. Raises ``StoreError``
+    for one that git refuses (another owner, damage) or that has no working files of its own, and ``SetupError`` where
+    there is no git.
     """
     folder = folder.absolute()
     if not exists(folder):
         return None
-    asked = ("--is-inside-work-tree", "--show-prefix", "--git-dir", "--git-path", "index", "HEAD")
-    done = git.attempt(folder, "rev-parse", *asked, "--symbolic-full-name", "HEAD", env=here_only(folder))
+    done = (started or opening(folder)).ended()
     lines = done.stdout.decode("utf-8", "surrogateescape").split("\n")
     if len(lines) < 4:
         raise StoreError(_refusal(folder, done.stderr.decode("utf-8", "replace")))
@@ -100,10 +104,20 @@ def _refusal(folder: Path, said: str) -> str:
     return f"{folder} holds a repository that git cannot open: {first or 'it is damaged'}"
 
 
-def pending_refs(book: Book, *patterns: str) -> tuple[list[PendingRef], dict[str, str]]:
-    """Return the pending branches (ordered by id), and every other ref of ``patterns`` with its commit."""
+def asking_refs(folder: Path, *patterns: str) -> git.Started:
+    """Start the command that ``pending_refs`` asks."""
     fields = "%(refname)%00%(objectname)%00%(symref)%00%(worktreepath)%00"
-    out = git.run(book.folder, "for-each-ref", f"--format={fields}", PENDING_REFS, *patterns)
+    return git.Started(folder, "for-each-ref", f"--format={fields}", PENDING_REFS, *patterns, env=here_only(folder))
+
+
+def pending_refs(
+    book: Book, *patterns: str, started: git.Started | None = None
+) -> tuple[list[PendingRef], dict[str, str]]:
+    """Return the pending branches (ordered by id), and every other ref of ``patterns`` with its commit.
+
+    ``started`` is what ``asking_refs`` started.
+    """
+    out = (started or asking_refs(book.folder, *patterns)).answer()
     parts = out.decode("utf-8", "surrogateescape").split("\0")[:-1]
     found, others = [], {}
     for at in range(0, len(parts) - 3, 4):

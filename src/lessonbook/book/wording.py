@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from lessonbook.core.pending import Candidate
 
-from lessonbook.core.candidate import Candidate
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def row_text(c: Candidate) -> str:

@@ -126,7 +126,7 @@ def _steps(intent: bytes) -> list[Change]:
 
 
 def _packed(step: Change) -> list[object]:
-    return [step.path.hex(), step.old, step.new]
+    return [step.path.hex(), *([side.mode, side.oid] if side else None for side in (step.old, step.new))]
 
 
 def _unpacked(path: str, old: list[str] | None, new: list[str] | None) -> Change:

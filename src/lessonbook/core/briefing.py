@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from lessonbook.core.value import Value
 
 OPENING = "[lessonbook briefing] What earlier sessions on this machine learned; not typed by the person."
 """The first line of every briefing: how our own text is recognised in a transcript and never learned again."""
@@ -20,8 +21,7 @@ MAX_TOKENS = 2_400
 _BYTES_PER_TOKEN = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Value):
     """One part of a briefing. Items are whole lessons, most valuable first; a cut only ever falls between two."""
 
     title: str
@@ -40,8 +40,7 @@ class Block:
     """How many items there are that were not even handed in; they count as left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Value):
     """A finished briefing: ``text`` is empty where there is nothing to say. ``left_out`` counts items."""
 
     text: str
@@ -92,8 +91,7 @@ def without_briefings(text: str) -> str:
     return before + "".join(part.partition(CLOSING)[2] for part in rest)
 
 
-@dataclass(frozen=True, slots=True)
-class _Scale:
+class _Scale(Value):
     """One measure for both budgets, in characters: a text of ``max_chars`` here is within either."""
 
     max_chars: int

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}\Z", re.ASCII)
+from lessonbook.core.pending import Candidate as Candidate
+from lessonbook.core.pending import is_candidate_id as is_candidate_id
 
 
 class BookKind(StrEnum):
@@ -15,29 +15,6 @@ class BookKind(StrEnum):
 
     GLOBAL = "global"
     PROJECT = "project"
-
-
-def is_candidate_id(text: object) -> bool:
-    """Whether ``text`` is an id of the form ``YYYYMMDD-HHMMSS-xxxxxx`` (six lower-case hex digits).
-
-    Nothing else is ever passed to git.
-    """
-    return isinstance(text, str) and _ID.match(text) is not None
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One row of the queue. ``at`` is when it was proposed (epoch seconds); ``stale`` why it cannot be accepted."""
-
-    id: str
-    at: int
-    subject: str
-    files: tuple[str, ...]
-    commit: str
-    stale: str | None = None
-    includes: tuple[str, ...] = ()
-    trailers: tuple[tuple[str, str], ...] = ()
-    """The commit message's trailers in order: the evidence a person can check."""
 
 
 @dataclass(frozen=True, slots=True)

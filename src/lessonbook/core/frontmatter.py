@@ -9,35 +9,43 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from functools import cache
 
+from lessonbook.core import value
 from lessonbook.core.errors import InputError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     import yaml
 
-Value: TypeAlias = "str | tuple[Value, ...] | Mapping[str, Value]"
+    Value: TypeAlias = "str | tuple[Value, ...] | Mapping[str, Value]"
 
 MAX_BLOCK = 65_536
 MAX_DEPTH = 16
 
-_OPEN = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\r|\n)")
-_CLOSE = re.compile(r"(?:(?<=\r)|(?<=\n))---[ \t]*(?:\r\n|\r|\n|\Z)")
-_BREAK = re.compile(r"\r\n|\r")
+_OPEN = r"\ufeff?---[ \t]*(?:\r\n|\r|\n)"
+_CLOSE = r"(?:(?<=\r)|(?<=\n))---[ \t]*(?:\r\n|\r|\n|\Z)"
+_BREAK = r"\r\n|\r"
 
 # What YAML 1.1 and 1.2 both take as ordinary characters of one line (specification 1.2.2, production 1, less breaks).
-ODD = re.compile("[^\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
-_PAIR = re.compile(
+ODD = "[^\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+_PAIR = (
+    "(?x)"
     r"""(?P<key>[A-Za-z_][A-Za-z0-9_-]{0,99}):(?:\ +(?:"(?P<double>[^"\\]*)"|'(?P<single>(?:[^']|'')*)'"""
-    r"""|(?P<plain>[A-Za-z0-9_/(.$\xa0-\U0010ffff][^\n]*)))?\ *""",
-    re.VERBOSE,
+    r"""|(?P<plain>[A-Za-z0-9_/(.$\xa0-\U0010ffff][^\n]*)))?\ *"""
 )
-ENDS_PLAIN = re.compile(r":(?:\ |\Z)|\ \#")
+ENDS_PLAIN = r":(?:\ |\Z)|\ \#"
 
 
-@dataclass(frozen=True, slots=True)
-class Frontmatter:
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Return the compiled pattern; compiled when first needed, since most commands read no skill."""
+    return re.compile(pattern)
+
+
+class Frontmatter(value.Value):
     """A file's first block and the rest. ``problem`` says, after the file's name, why the block cannot be used."""
 
     fields: Mapping[str, Value]
@@ -54,13 +62,13 @@ def split(text: str) -> Frontmatter:
     The first line must be ``---`` (a byte order mark may precede it, blanks may follow it), and the next line that is
     only ``---`` closes the block, also as the last line of the file. LF, CRLF and lone CR end lines.
     """
-    opened = _OPEN.match(text)
+    opened = compiled(_OPEN).match(text)
     if opened is None:
         return Frontmatter({}, text, problem="has no frontmatter: its first line must be ---")
-    closed = _CLOSE.search(text, opened.end())
+    closed = compiled(_CLOSE).search(text, opened.end())
     if closed is None:
         return Frontmatter({}, text, problem="opens a frontmatter with --- and never closes it")
-    block = _BREAK.sub("\n", text[opened.end() : closed.start()])
+    block = compiled(_BREAK).sub("\n", text[opened.end() : closed.start()])
     body = text[closed.end() :]
     try:
         return Frontmatter(parse(block), body, block)
@@ -81,7 +89,7 @@ def parse_simple(block: str) -> dict[str, Value] | None:
 
     Answers only where a YAML parser would certainly say the same.
     """
-    if ODD.search(block):
+    if not (block.isascii() and block.replace("\n", "").isprintable()) and compiled(ODD).search(block):
         return None
     fields: dict[str, Value] = {}
     inner: dict[str, Value] = {}
@@ -112,7 +120,7 @@ def parse_simple(block: str) -> dict[str, Value] | None:
 
 
 def _simple_pair(text: str) -> tuple[str, str] | None:
-    found = _PAIR.fullmatch(text)
+    found = compiled(_PAIR).fullmatch(text)
     if found is None:
         return None
     key, double, single, plain = found.groups()
@@ -121,7 +129,7 @@ def _simple_pair(text: str) -> tuple[str, str] | None:
     if single is not None:
         return key, single.replace("''", "'")
     value = (plain or "").rstrip(" ")
-    return None if ENDS_PLAIN.search(value) else (key, value)
+    return None if compiled(ENDS_PLAIN).search(value) else (key, value)
 
 
 def parse_yaml(block: str) -> dict[str, Value]:

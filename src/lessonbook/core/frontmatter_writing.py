@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from lessonbook.core.errors import InputError
-from lessonbook.core.frontmatter import ENDS_PLAIN, ODD, line_of, parse, yaml_events
+from lessonbook.core.frontmatter import ENDS_PLAIN, ODD, compiled, line_of, parse, yaml_events
 
 if TYPE_CHECKING:
     import yaml
@@ -25,8 +25,8 @@ def scalar(text: str) -> str:
         and text == text.strip()
         and "---" not in text
         and "\n" not in text
-        and not ODD.search(text)
-        and not ENDS_PLAIN.search(text)
+        and not compiled(ODD).search(text)
+        and not compiled(ENDS_PLAIN).search(text)
     )
     return text if plain else f'"{_escaped(text)}"'
 
@@ -35,7 +35,7 @@ def _escaped(text: str) -> str:
     text = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
     # Some readers, the reference one among them, end the block at the first three hyphens wherever they stand.
     text = text.replace("---", "--\\x2d")
-    return ODD.sub(lambda found: _code(ord(found[0])), text)
+    return compiled(ODD).sub(lambda found: _code(ord(found[0])), text)
 
 
 def _code(number: int) -> str:

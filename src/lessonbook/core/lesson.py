@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
+
+from lessonbook.core.value import Value
 
 EMPTY = "Lesson was empty after sanitization; nothing stored."
 """Why a lesson of nothing but white space and control characters is refused: the seed's own sentence."""
@@ -28,8 +30,7 @@ class Outcome(StrEnum):
     REFUSED = "refused"
 
 
-@dataclass(frozen=True, slots=True)
-class Lesson:
+class Lesson(Value):
     """What was learned: one sentence or a few, already cleaned, redacted and bounded by ``actions.learn``."""
 
     text: str
@@ -39,11 +40,10 @@ class Lesson:
     importance: float = 0.8
     veracity: str = "tool"
     memory_type: str = "fact"
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(Value):
     """A backend's answer: what happened, the id it is kept under, and why it was refused when it was."""
 
     outcome: Outcome
@@ -53,8 +53,7 @@ class Receipt:
     """Sentences the caller must be told, such as that the oldest lesson moved to the archive."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
+class Recalled(Value):
     """One lesson found again. ``score`` is comparable within one answer only; ``at`` is epoch seconds or ``None``."""
 
     id: str

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from lessonbook.core.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(Value):
     """One project: what identifies it, and the readable name its book's folder carries."""
 
     identity: str

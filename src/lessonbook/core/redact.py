@@ -8,11 +8,11 @@ Rules run only where a literal they need is in the text, so innocent text costs 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from lessonbook.core.redact_context import CONTEXT_RULES
 from lessonbook.core.redact_identity import IDENTITY_LABELS, IDENTITY_RULES
 from lessonbook.core.redact_rules import LABEL, SHAPE_RULES, Rule, Span, spans
+from lessonbook.core.value import Value
 
 __all__ = ["LABEL", "LABELS", "Redacted", "redact", "scrub_identity", "secret_spans"]
 
@@ -21,9 +21,12 @@ LABELS = (LABEL, *IDENTITY_LABELS)
 
 SECRET_RULES = (*SHAPE_RULES, *CONTEXT_RULES)
 
+# All needles of the rules, looked for first and in one go: innocent text, which most is, has none of them.
+_SECRET_NEEDLES = tuple(dict.fromkeys(needle for rule in SECRET_RULES for needle in rule.needles))
+_IDENTITY_NEEDLES = tuple(dict.fromkeys(needle for rule in IDENTITY_RULES for needle in rule.needles))
 
-@dataclass(frozen=True, slots=True)
-class Redacted:
+
+class Redacted(Value):
     """A text without what had to go, and how many places were replaced."""
 
     text: str
@@ -36,7 +39,7 @@ def redact(text: str) -> Redacted:
     Known choices: Amazon's documented example key goes like a real one; ``changeme``, ``xxxx``, ``<your key>`` and
     references such as ``$TOKEN`` stay.
     """
-    return _replaced(text, SECRET_RULES)
+    return _replaced(text, SECRET_RULES, _SECRET_NEEDLES)
 
 
 def scrub_identity(text: str) -> Redacted:
@@ -44,18 +47,18 @@ def scrub_identity(text: str) -> Redacted:
 
     For text from transcripts, before it is kept as evidence or sent to a model. ``/home/ana/app`` becomes ``~/app``.
     """
-    return _replaced(text, IDENTITY_RULES)
+    return _replaced(text, IDENTITY_RULES, _IDENTITY_NEEDLES)
 
 
 def secret_spans(text: str) -> list[Span]:
     """Return where the secrets of ``text`` are, each with the words that gave it away."""
-    return list(_found(text, SECRET_RULES))
+    return list(_found(text, SECRET_RULES, _SECRET_NEEDLES))
 
 
-def _replaced(text: str, rules: tuple[Rule, ...]) -> Redacted:
+def _replaced(text: str, rules: tuple[Rule, ...], needles: tuple[str, ...]) -> Redacted:
     """Replace until nothing is found: what stood behind one secret may only now stand at the start of a word."""
     count = 0
-    while found := _merged(_found(text, rules)):
+    while found := _merged(_found(text, rules, needles)):
         parts, at = [], 0
         for span in found:
             parts += [text[at : span.secret], span.label]
@@ -65,10 +68,10 @@ def _replaced(text: str, rules: tuple[Rule, ...]) -> Redacted:
     return Redacted(text, count)
 
 
-def _found(text: str, rules: tuple[Rule, ...]) -> Iterator[Span]:
-    folded = text.lower()
-    for rule in rules:
-        if any(needle in folded for needle in rule.needles):
+def _found(text: str, rules: tuple[Rule, ...], needles: tuple[str, ...]) -> Iterator[Span]:
+    there = set(filter(text.lower().__contains__, needles))
+    for rule in rules if there else ():
+        if not there.isdisjoint(rule.needles):
             yield from spans(rule, text)
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 
 from lessonbook.core.redact_values import has_secret_part, is_jumbled, is_placeholder
+from lessonbook.core.value import Value
 
 LABEL = "[REDACTED]"
 """What stands where a secret stood."""
@@ -19,8 +19,7 @@ LABEL = "[REDACTED]"
 Judge = Callable[[re.Match[str]], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Value):
     """A find: ``start`` where its context begins, ``secret`` to ``end`` what is replaced by ``label``."""
 
     start: int
@@ -29,8 +28,7 @@ class Span:
     label: str = LABEL
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Value):
     """One way to recognise something. ``needles`` (lower case): one of them is in every text it can match.
 
     The group ``s`` (``s2``, ``s3`` in other branches) is what goes, or the whole match; ``judge`` can say no.

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 def printable(text: str) -> str:
     """Return ``text`` with what is hidden, or would act on a terminal, as escapes: ``clean.printable``, quickly."""
-    if text.isascii() and text.replace("\n", "").isprintable():
+    shown = text.replace("\n", "").replace("…", "")  # our own help writes that one
+    if shown.isascii() and shown.isprintable():
         return text  # most of what is printed; spares the start of a command the tables of Unicode
     from lessonbook.core import clean
 

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Literal
 
-from lessonbook.core import frontmatter, frontmatter_writing
+from lessonbook.core import frontmatter
 from lessonbook.core.clean import clean_body, clean_line
 from lessonbook.core.errors import InputError
 from lessonbook.core.redact import redact
+from lessonbook.core.value import Value
 
-Action = Literal["create", "update"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal, TypeAlias
+
+    Action: TypeAlias = Literal["create", "update"]
 
 MAX_BYTES = 64_000
 MAX_NAME = 64
@@ -26,8 +29,7 @@ NAME_RULE = f"use 1 to {MAX_NAME} of the letters a-z, digits and single hyphens 
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class SkillDraft:
+class SkillDraft(Value):
     """A skill as an agent or a person hands it in, nothing checked yet."""
 
     action: Action
@@ -36,8 +38,7 @@ class SkillDraft:
     body: str
 
 
-@dataclass(frozen=True, slots=True)
-class Skill:
+class Skill(Value):
     """A skill that may be written: cleaned, redacted, in bounds. ``text`` is the whole SKILL.md."""
 
     name: str
@@ -81,6 +82,8 @@ def prepare(draft: SkillDraft, provenance: Mapping[str, str]) -> Skill:
     body = redact(clean_body(draft.body)).text.strip()
     _check_fields(name, description, body)
     told = {key: redact(clean_line(value)).text for key, value in provenance.items()}
+    from lessonbook.core import frontmatter_writing
+
     block = frontmatter_writing.render(
         {
             "name": name,
@@ -96,6 +99,8 @@ def updated(skill: Skill, existing: str) -> Skill:
 
     Raises ``InputError`` where the existing text has no frontmatter that can be read, or the result is too large.
     """
+    from lessonbook.core import frontmatter_writing
+
     old = frontmatter.split(existing)
     try:
         if old.problem:
@@ -105,7 +110,7 @@ def updated(skill: Skill, existing: str) -> Skill:
         raise InputError(
             f'The file of managed skill "{skill.name}" {error}; nothing was changed. Repair it or delete the skill.'
         ) from error
-    return _measured(replace(skill, text=_file(block, skill.body)))
+    return _measured(skill.but(text=_file(block, skill.body)))
 
 
 def parsed(name: str, text: str) -> Skill:

@@ -14,9 +14,12 @@ from json import dumps, loads
 from pathlib import Path
 from threading import Thread
 from time import time
-from typing import Any
 
 from lessonbook.system.streams import reserve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 SESSION_START = "session-start"
 INPUT_SECONDS = 1.0

@@ -5,10 +5,10 @@ Modules are named, not imported: a verb costs nothing until it is asked for.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from lessonbook.core.value import Value
 
 
-class Verb(NamedTuple):
+class Verb(Value):
     """Where a verb lives and what it is for, in one line.
 
     The module has ``EXAMPLES`` (text), ``configure(parser)`` and ``run(args, out) -> int``.

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NoReturn
 
 from lessonbook.core.errors import SetupError
-from lessonbook.core.lesson import Lesson, Recalled, Receipt
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+    from lessonbook.core.lesson import Lesson, Recalled, Receipt
 
 ADVICE = (
     "No memory is switched on: run `lessonbook config set memory.backend mnemopi` "

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from lessonbook.core.errors import SetupError
-from lessonbook.core.ports import Memory
-from lessonbook.core.project import Project
-from lessonbook.system.settings import Settings
+from lessonbook.core.value import Value
 
-Opener = Callable[[Settings, Project, Callable[[], float], str], Memory]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from lessonbook.core.ports import Memory  # loads every value a Protocol names, and the start of a session waits
+    from lessonbook.core.project import Project
+    from lessonbook.system.settings import Settings
+
+    Opener: TypeAlias = Callable[[Settings, Project, Callable[[], float], str], Memory]
 
 OFF = "off"
 
 
-@dataclass(frozen=True, slots=True)
-class Backend:
+class Backend(Value):
     """One kind of memory: what sentences call it, and how it is opened."""
 
     label: str

@@ -7,41 +7,24 @@ Nothing a file holds stops the search.
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
 
-from lessonbook.core import frontmatter
-from lessonbook.core.clean import clean_line
-from lessonbook.core.redact import redact
-from lessonbook.core.skill import MAX_DESCRIPTION, is_skill_name
-from lessonbook.skills.files import HEAD, SkillFile, authored_files, managed_files
+from lessonbook.core.value import Value
+from lessonbook.skills.files import SkillFile, authored_files, managed_files
+from lessonbook.skills.found import Found as Found
+from lessonbook.skills.found import Seen
 from lessonbook.skills.roots import authored_roots
 
-Origin = Literal["authored", "learned", "managed"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lessonbook.skills.found import Origin
+
 
 _RANK: tuple[Origin, ...] = ("authored", "learned", "managed")
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """One skill. ``agents`` read its folder; ``shadowed_by`` is the file of the skill that wins over it, if any.
-
-    A learned skill's path is its path inside the book.
-    """
-
-    name: str
-    description: str
-    origin: Origin
-    agents: tuple[str, ...]
-    path: Path
-    shadowed_by: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Value):
     """What is wrong with one file: its skill's name, its path, and a sentence's end that follows the path."""
 
     name: str
@@ -49,22 +32,11 @@ class Problem:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Catalogue:
+class Catalogue(Value):
     """Every skill found, by name, also those another one shadows; and every problem, once."""
 
     skills: tuple[Found, ...]
     problems: tuple[Problem, ...]
-
-
-@dataclass(slots=True)
-class _Seen:
-    """One real file while it is collected: the skill, every name it answers to, and what is wrong with it."""
-
-    found: Found
-    names: set[str]
-    usable: bool
-    problems: list[str] = field(default_factory=list)
 
 
 def discover(
@@ -92,10 +64,10 @@ def authored_names(home: Path, cwd: Path | None) -> Mapping[str, Path]:
     return claimed
 
 
-def _authored(home: Path, cwd: Path | None, managed: list[_Seen]) -> list[_Seen]:
+def _authored(home: Path, cwd: Path | None, managed: list[Seen]) -> list[Seen]:
     """Collect the authored files. A managed skill that an authored folder links to stays managed."""
     known = {item.found.path.resolve(): item for item in managed}
-    by_file: dict[object, _Seen] = {}
+    by_file: dict[object, Seen] = {}
     for root in authored_roots(home, cwd):
         for file in authored_files(root.path):
             key: object = file.id or file.path
@@ -107,80 +79,28 @@ def _authored(home: Path, cwd: Path | None, managed: list[_Seen]) -> list[_Seen]
             elif item.found.origin == "authored":
                 item.names.add(file.folder.casefold())
             agents = dict.fromkeys((*item.found.agents, *root.agents))
-            item.found = replace(item.found, agents=tuple(agents))
+            item.found = item.found.but(agents=tuple(agents))
     return list(by_file.values())
 
 
-def _managed(root: Path) -> Iterator[_Seen]:
+def _managed(root: Path) -> Iterator[Seen]:
     for file in managed_files(root):
         yield _examined(file, "managed")
 
 
-def _learned(files: Mapping[str, bytes]) -> Iterator[_Seen]:
+def _learned(files: Mapping[str, bytes]) -> Iterator[Seen]:
     for name, data in sorted(files.items()):
         path = Path(name)
         yield _examined(SkillFile(path, path.parent.name, None, data), "learned")
 
 
-def _examined(file: SkillFile, origin: Origin) -> _Seen:
-    shown = _line(file.folder)
-    found = Found(shown, "", origin, (), file.path)
-    item = _Seen(found, {file.folder.casefold()}, usable=False)
-    text = None if file.problem else _text(file.head)
-    parts = frontmatter.split(text) if text is not None else None
-    reason = file.problem or ("is not UTF-8 text" if parts is None else _line(parts.problem or ""))
-    if reason or parts is None:
-        item.problems.append(reason)
-        return item
-    claimed = parts.fields.get("name", "")
-    name, told = _name(claimed, file.folder)
-    description, doubt = _description(parts.fields.get("description", ""))
-    item.problems.extend(text for text in (told, doubt) if text)
-    item.found = replace(found, name=name or shown, description=description)
-    if isinstance(claimed, str) and claimed.strip():
-        item.names.add(claimed.strip().casefold())
-    item.usable = True
-    return item
+def _examined(file: SkillFile, origin: Origin) -> Seen:
+    from lessonbook.skills.examine import examined  # its rules take as long to load as all else a briefing needs
+
+    return examined(file, origin)
 
 
-def _text(head: bytes) -> str | None:
-    try:
-        # Only where the head was cut off may its last character be incomplete.
-        return codecs.utf_8_decode(head, "strict", len(head) < HEAD)[0]
-    except UnicodeDecodeError:
-        return None
-
-
-def _name(value: frontmatter.Value, folder: str) -> tuple[str | None, str | None]:
-    if not isinstance(value, str) or not value:
-        return None, "has no name in its frontmatter; its folder's name is used"
-    if not is_skill_name(value):
-        return (
-            None,
-            f"has the name {_line(value)[:80]!r}, which is not one the specification allows; its folder's is used",
-        )
-    if value != folder:
-        return (
-            value,
-            f"says its name is {value!r}, but its folder is {_line(folder)!r}; agents differ in which they use",
-        )
-    return value, None
-
-
-def _description(value: frontmatter.Value) -> tuple[str, str | None]:
-    text = _line(value) if isinstance(value, str) else ""
-    if not text:
-        return "", "has no description, so no agent knows when to use it"
-    if len(text) > MAX_DESCRIPTION:
-        return text, f"has a description of {len(text):,} characters; the specification allows {MAX_DESCRIPTION:,}"
-    return text, None
-
-
-def _line(text: str) -> str:
-    return redact(clean_line(text)).text
-
-
-def _shadow(seen: Iterable[_Seen]) -> None:
+def _shadow(seen: Iterable[Seen]) -> None:
     """Mark, and say of, every usable skill whose name a better origin claims. A broken file shadows nothing."""
     ranked = sorted((item for item in seen if item.usable), key=lambda item: _RANK.index(item.found.origin))
     claimed: dict[str, Found] = {}
@@ -188,7 +108,7 @@ def _shadow(seen: Iterable[_Seen]) -> None:
         rivals = (claimed[name] for name in sorted(item.names) if name in claimed)
         winner = next((rival for rival in rivals if rival.origin != item.found.origin), None)
         if winner is not None:
-            item.found = replace(item.found, shadowed_by=winner.path)
+            item.found = item.found.but(shadowed_by=winner.path)
             item.problems.append(f"is not used: the {winner.origin} skill {winner.path} has its name")
             continue
         for name in item.names:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from lessonbook.core.errors import StoreError, reason
-from lessonbook.skills.managed import FILE
-from lessonbook.system.folders import Folder
+from lessonbook.core.value import Value
+from lessonbook.skills.roots import FILE
 
 HEAD = 1 << 17
 """How much of a file is read for its frontmatter: twice the longest block that is parsed."""
@@ -18,11 +17,14 @@ MAX_DEPTH = 4
 MAX_FOLDERS = 5_000
 _SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv"})
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lessonbook.system.folders import Folder
+
 FileId = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class SkillFile:
+class SkillFile(Value):
     """One skill file found: its path, its folder's name there, which real file it is, and its head or its fault."""
 
     path: Path
@@ -103,6 +105,10 @@ def _read(path: Path, folder: str) -> SkillFile | None:
 
 def managed_files(root: Path) -> Iterator[SkillFile]:
     """Yield the skill files of the managed folder, by name. Links, second hard links and odd files are not read."""
+    if not os.path.lexists(root):
+        return
+    from lessonbook.system.folders import Folder
+
     try:
         opened = Folder.at(root)
         if opened is None:

@@ -14,21 +14,24 @@ from pathlib import Path
 from lessonbook.core import skill as rules
 from lessonbook.core.errors import InputError, StoreError
 from lessonbook.core.redact import redact
-from lessonbook.core.skill import Action, Skill
+from lessonbook.core.skill import Skill
 from lessonbook.skills.history import History, Version
+from lessonbook.skills.roots import FILE, managed_root
 from lessonbook.system.faults import point
 from lessonbook.system.folders import Folder
 from lessonbook.system.locks import locked
 
-FILE = "SKILL.md"
-MANAGED = "managed-skills"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lessonbook.core.skill import Action
+
 HISTORY = "managed-skills-history"
 LOCK_WAIT = 10.0
 
 
 def managed_skills(agent_dir: Path) -> ManagedSkills:
     """Return the managed skills of one agent folder."""
-    return ManagedSkills(agent_dir / MANAGED, agent_dir / HISTORY)
+    return ManagedSkills(managed_root(agent_dir), agent_dir / HISTORY)
 
 
 class ManagedSkills:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from lessonbook.core.value import Value
 
-@dataclass(frozen=True, slots=True)
-class AgentRoots:
+FILE = "SKILL.md"
+
+
+def managed_root(agent_dir: Path) -> Path:
+    """Return the folder of the skills an agent manages, whether or not it exists."""
+    return agent_dir / "managed-skills"
+
+
+class AgentRoots(Value):
     """The folders one agent reads skills from, below the home folder and below a project's folders."""
 
     agent: str
@@ -30,8 +37,7 @@ AUTHORED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Root:
+class Root(Value):
     """One folder of authored skills and the agents that read it. It may not exist."""
 
     path: Path

@@ -7,10 +7,13 @@ tomlkit is known to misplace keys beside dotted tables. Where they differ, nothi
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from lessonbook.core.errors import SetupError
 from lessonbook.system import files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _HEADER = "# The settings of lessonbook on this machine.\n"
 _MARK = b"\xef\xbb\xbf"
@@ -80,6 +83,8 @@ def _text(raw: bytes, path: Path) -> str:
 
 
 def _parsed(text: str, path: Path) -> dict[str, Any]:
+    if not text:  # no file, as on most machines: nothing to load a parser for
+        return {}
     import tomllib
 
     try:

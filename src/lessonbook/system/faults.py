@@ -6,7 +6,6 @@ Nothing arms a point but a test, in a process of its own; unarmed, a point costs
 from __future__ import annotations
 
 import os
-import signal
 
 _armed: str | None = None
 _left = 1
@@ -31,7 +30,9 @@ def _countdown() -> None:
     global _left
     _left -= 1
     if _left == 0:
-        os.kill(os.getpid(), signal.SIGKILL)
+        from signal import SIGKILL
+
+        os.kill(os.getpid(), SIGKILL)
 
 
 def record() -> list[str]:

@@ -6,7 +6,6 @@ beside the target and is gone whatever happens. Locks are in ``system.locks``.
 
 from __future__ import annotations
 
-import glob
 import os
 import stat
 from collections.abc import Callable
@@ -102,6 +101,8 @@ def remove_leftovers(path: Path) -> None:
 
     Call it only while nobody else can write that file: its lock is held.
     """
+    import glob
+
     for pattern in (f".{glob.escape(path.name[:64])}.????????.tmp", f"{glob.escape(path.name)}.????????.tmp"):
         for leftover in path.parent.glob(pattern):
             leftover.unlink(missing_ok=True)

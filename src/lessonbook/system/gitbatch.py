@@ -8,22 +8,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TypeVar
 
 from lessonbook.core.errors import StoreError
+from lessonbook.core.value import Value
 from lessonbook.system import git
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
 
-class Entry(NamedTuple):
+    Item = TypeVar("Item")
+    Read = TypeVar("Read")
+
+
+class Entry(Value):
     """What a tree holds at a path: its mode as git writes it, such as ``100644``, and the object's id."""
 
     mode: str
     oid: str
 
 
-class Change(NamedTuple):
+class Change(Value):
     """One path that two trees hold differently; ``None`` where a side does not hold it."""
 
     path: bytes
@@ -31,7 +37,7 @@ class Change(NamedTuple):
     new: Entry | None
 
 
-class Found(NamedTuple):
+class Found(Value):
     """One object: its id, its type (``blob``, ``commit``, …) and its bytes."""
 
     oid: str
@@ -39,8 +45,7 @@ class Found(NamedTuple):
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(Value):
     """One path of a new commit: its new blob's bytes, or the id of a blob that exists, or neither to remove it."""
 
     path: bytes
@@ -48,8 +53,7 @@ class Write:
     oid: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NewCommit:
+class NewCommit(Value):
     """A commit to make. ``author`` is a raw header line's value (``name <email> seconds zone``), kept to the byte."""
 
     parent: str | int | None
@@ -60,8 +64,7 @@ class NewCommit:
     encoding: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RefMove:
+class RefMove(Value):
     """One step of a transaction: ``ref`` from ``old`` to ``new``; ``None`` where it does not exist on that side."""
 
     ref: str
@@ -81,9 +84,25 @@ def blob_id(data: bytes, like: str) -> str:
     return digest(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
-def read_objects(folder: Path, names: Iterable[str]) -> dict[str, Found]:
-    """Return each object named (an id), in one process; what the repository lacks or cannot read is left out."""
-    return spared(lambda asked: _read_objects(folder, asked), list(dict.fromkeys(names)))
+OBJECTS = ("cat-file", "--batch", "--buffer")
+"""The command that ``read_objects`` asks, for who starts it ahead."""
+CHANGES = (
+    *("diff-tree", "--stdin", "-r", "-z", "--root", "--always", "--no-abbrev", "--no-renames"),
+    *("--no-ext-diff", "--no-textconv", "--ignore-submodules=none"),
+)
+"""The command that ``compare`` asks, for who starts it ahead."""
+
+
+def read_objects(folder: Path, names: Iterable[str], started: git.Started | None = None) -> dict[str, Found]:
+    """Return each object named (an id), in one process; what the repository lacks or cannot read is left out.
+
+    ``started`` is that process where it runs already.
+    """
+    ready = [started] if started else []
+    return spared(
+        lambda asked: _read_objects(ready.pop() if ready else git.Started(folder, *OBJECTS), asked),
+        list(dict.fromkeys(names)),
+    )
 
 
 def existing(folder: Path, names: Iterable[str]) -> frozenset[str]:
@@ -95,11 +114,7 @@ def existing(folder: Path, names: Iterable[str]) -> frozenset[str]:
     return frozenset(line.split(" ")[0] for line in out if not line.endswith(" missing"))
 
 
-Item = TypeVar("Item")
-Value = TypeVar("Value")
-
-
-def spared(read: Callable[[Sequence[Item]], dict[str, Value]], items: Sequence[Item]) -> dict[str, Value]:
+def spared(read: Callable[[Sequence[Item]], dict[str, Read]], items: Sequence[Item]) -> dict[str, Read]:
     """Return what ``read`` returns for all items at once or, where git fails, for as many as it can read.
 
     git ends at the first damaged object, which must not take the others along. Halving finds it in few processes.
@@ -113,8 +128,8 @@ def spared(read: Callable[[Sequence[Item]], dict[str, Value]], items: Sequence[I
         return spared(read, items[:half]) | spared(read, items[half:]) if half else {}
 
 
-def _read_objects(folder: Path, asked: Sequence[str]) -> dict[str, Found]:
-    out = git.run(folder, "cat-file", "--batch", data="".join(f"{name}\n" for name in asked).encode())
+def _read_objects(process: git.Started, asked: Sequence[str]) -> dict[str, Found]:
+    out = process.answer("".join(f"{name}\n" for name in asked).encode())
     found: dict[str, Found] = {}
     at = 0
     for name in asked:
@@ -154,18 +169,24 @@ def read_index(folder: Path) -> dict[bytes, Entry]:
     return index
 
 
-def compare(folder: Path, pairs: Iterable[tuple[str, str | None]]) -> dict[str, tuple[Change, ...]]:
+def compare(
+    folder: Path, pairs: Iterable[tuple[str, str | None]], started: git.Started | None = None
+) -> dict[str, tuple[Change, ...]]:
     """Return what each commit of ``(commit, base)`` changes against its base (``None``: against nothing).
 
-    What cannot be compared, because an object is damaged or missing, is left out.
+    What cannot be compared, because an object is damaged or missing, is left out. ``started`` is the process that
+    tells, where it runs already.
     """
-    return spared(lambda some: _compare(folder, some), list(dict(pairs).items()))
+    ready = [started] if started else []
+    return spared(
+        lambda some: _compare(ready.pop() if ready else git.Started(folder, *CHANGES), some),
+        list(dict(pairs).items()),
+    )
 
 
-def _compare(folder: Path, pairs: Sequence[tuple[str, str | None]]) -> dict[str, tuple[Change, ...]]:
+def _compare(process: git.Started, pairs: Sequence[tuple[str, str | None]]) -> dict[str, tuple[Change, ...]]:
     lines = [f"{tip} {base}\n" if base else f"{tip}\n" for tip, base in pairs]
-    options = ("-r", "-z", "--root", "--always", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv")
-    out = git.run(folder, "diff-tree", "--stdin", *options, "--ignore-submodules=none", data="".join(lines).encode())
+    out = process.answer("".join(lines).encode())
     changed: dict[str, tuple[Change, ...]] = {}
     tip, seen = "", list[Change]()
     fields = iter(out.split(b"\0")[:-1])

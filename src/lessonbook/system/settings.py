@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lessonbook.core.errors import SetupError, reason
+from lessonbook.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(Value):
     """Where things live on this machine. ``config`` holds the books; ``state`` cursors and logs."""
 
     home: Path
@@ -31,8 +33,7 @@ class Places:
         return self.config / "learned"
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Value):
     """What ``config.toml`` says, with the defaults filled in."""
 
     agent_dir: Path

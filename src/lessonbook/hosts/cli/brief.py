@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
 from time import time
+from types import SimpleNamespace
 
 from lessonbook.hosts.cli.output import Out
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
 
 EXAMPLES = """
   lessonbook brief                     what a session in this folder starts with
@@ -17,12 +21,20 @@ EXAMPLES = """
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``brief``."""
+    from pathlib import Path
+
     parser.add_argument("--cwd", type=Path, metavar="DIR", help="the folder the session works in (default: here)")
     parser.add_argument("--full", action="store_true", help="leave nothing out, however long it gets")
     parser.add_argument("--no-learned", action="store_true", help="leave out what was accepted, this once")
 
 
-def run(args: argparse.Namespace, out: Out) -> int:
+def plain(words: Sequence[str]) -> SimpleNamespace | None:
+    """Return what ``words`` ask for where that is the briefing of this folder, as a hook of another host asks it."""
+    asked = [word for word in words if word != "--json"]
+    return None if asked else SimpleNamespace(cwd=None, full=False, no_learned=False)
+
+
+def run(args: argparse.Namespace | SimpleNamespace, out: Out) -> int:
     """Print the briefing; what could not be read is said on standard error."""
     from lessonbook.actions.brief import brief_here
     from lessonbook.hosts.cli.here import folder

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 from lessonbook.core.errors import InputError
@@ -43,7 +42,7 @@ def run(args: argparse.Namespace, out: Out) -> int:
     with opened(args.cwd) as memory:
         session = LearnSession(cwd=folder(args.cwd), session_id="cli", memory=memory)
         # The switch is for agents: a person who types a lesson has asked for it.
-        tool = LearnTool(replace(settings, autolearn_enabled=True), session)
+        tool = LearnTool(settings.but(autolearn_enabled=True), session)
         result = tool.execute({key: value for key, value in told.items() if value is not None})
     said = result.content[0]["text"]
     out.result({"ok": not result.is_error, "text": said, "details": result.details}, said)

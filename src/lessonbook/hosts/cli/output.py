@@ -9,15 +9,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
 
 from lessonbook.core.errors import StoreError, reason
 from lessonbook.core.screen import printable
+from lessonbook.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
-@dataclass(frozen=True, slots=True)
-class Out:
+class Out(Value):
     """Where one command's answer goes. ``json`` is whether a program asked."""
 
     json: bool = False

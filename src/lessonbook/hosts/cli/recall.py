@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
 from pathlib import Path
 
 from lessonbook.core.errors import InputError
@@ -34,7 +33,7 @@ def run(args: argparse.Namespace, out: Out) -> int:
     with opened(args.cwd) as memory:
         found = recall(memory, query, args.limit) if query.strip() else tuple(memory.recent(args.limit))
     text = "\n".join(map(as_line, found))
-    out.result({"ok": True, "lessons": [asdict(one) for one in found]}, text)
+    out.result({"ok": True, "lessons": [one.as_dict() for one in found]}, text)
     if not found and not out.json:
         out.note("No lesson fits." if query.strip() else "Nothing is remembered for this project yet.")
     return 0

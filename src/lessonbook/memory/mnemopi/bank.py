@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from lessonbook.core.clean import clean_line
@@ -164,4 +163,4 @@ def _distinct(rows: Sequence[tuple[int, str, str, str, str, float, str | None, f
 
 
 def _shown(found: Recalled) -> Recalled:
-    return replace(found, text=tidy(found.text).text, context=tidy(found.context or "").text or None)
+    return found.but(text=tidy(found.text).text, context=tidy(found.context or "").text or None)
