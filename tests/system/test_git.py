@@ -10,7 +10,6 @@ import pytest
 from lessonbook.core.errors import SetupError, StoreError
 from lessonbook.system import git
 from lessonbook.system.gitbatch import (
-    CONFLICT,
     Change,
     Entry,
     NewCommit,
@@ -18,13 +17,12 @@ from lessonbook.system.gitbatch import (
     Write,
     blob_id,
     compare,
-    edit_index,
     move_refs,
-    read_index,
     read_objects,
     read_tree,
     write_commits,
 )
+from lessonbook.system.gitindex import CONFLICT, edit_index, read_index
 
 AUTHOR = "Zoë <z@example.org> 1700000000 -0330".encode()
 NOW = 1_800_000_000

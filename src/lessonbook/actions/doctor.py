@@ -207,7 +207,8 @@ def _text(what: str, book: Book) -> Iterator[Check]:
     from lessonbook.book.head import read
     from lessonbook.book.sentences import LEARNED_MAX
     from lessonbook.book.working import uncommitted
-    from lessonbook.system.gitbatch import read_index, read_tree
+    from lessonbook.system.gitbatch import read_tree
+    from lessonbook.system.gitindex import read_index
 
     length = len(read(book.folder).agents)
     if length > LEARNED_MAX:

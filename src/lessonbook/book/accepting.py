@@ -21,11 +21,11 @@ from lessonbook.system.gitbatch import (
     Write,
     existing,
     move_refs,
-    read_index,
     read_objects,
     read_tree,
     write_commits,
 )
+from lessonbook.system.gitindex import read_index
 
 
 @dataclass(frozen=True, slots=True)

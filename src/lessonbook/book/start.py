@@ -10,7 +10,16 @@ from lessonbook.book.repository import Book, open_book
 from lessonbook.book.sentences import CHANGED
 from lessonbook.core.errors import BusyError, StoreError
 from lessonbook.system import files, git
-from lessonbook.system.gitbatch import Entry, NewCommit, RefMove, Write, blob_id, edit_index, move_refs, write_commits
+from lessonbook.system.gitbatch import (
+    Entry,
+    NewCommit,
+    RefMove,
+    Write,
+    blob_id,
+    move_refs,
+    write_commits,
+)
+from lessonbook.system.gitindex import edit_index
 
 
 def start(folder: Path, book: Book | None, now: int) -> Book:

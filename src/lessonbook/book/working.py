@@ -19,15 +19,13 @@ from lessonbook.core.errors import BusyError, StoreError
 from lessonbook.system import files, locks
 from lessonbook.system.faults import point
 from lessonbook.system.gitbatch import (
-    CONFLICT,
     Change,
     Entry,
     blob_id,
-    edit_index,
-    read_index,
     read_objects,
     read_tree,
 )
+from lessonbook.system.gitindex import CONFLICT, edit_index, read_index
 
 Index = Mapping[bytes, Entry]
 _TOKEN = b"lessonbook holds this lock while it accepts a candidate\n"
