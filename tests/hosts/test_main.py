@@ -103,6 +103,21 @@ def test_output_that_cannot_be_written_is_no_traceback(redirect: str, code: int)
     assert done.stderr == ("lessonbook: The answer could not be written: no space left on device.\n" if code else "")
 
 
+def test_a_wrong_action_names_the_near_one(run) -> None:
+    done = run("learned", "acept", "x")
+    assert done.returncode == 2 and "'acept' is not one of list, diff, accept" in done.stderr
+    assert "did you mean 'accept'?" in done.stderr and "rgument do" not in done.stderr
+    assert "--scope: 'all' is not one of project, global" in run("learn", "x", "--scope", "all").stderr
+
+
+def test_options_may_stand_anywhere(run) -> None:
+    run("config", "set", "--json", "memory.backend", "mnemopi")
+    assert run("learn", "--scope", "project", "--", "--fast breaks it").returncode == 0
+    assert run("recall", "breaks", "--limit", "3", "it").stdout == "- --fast breaks it\n"
+    assert run("recall", "--", "--fast").stdout == "- --fast breaks it\n"
+    assert "is not the id of a candidate" in run("learned", "diff", "--book", "global", "x").stderr
+
+
 def test_piped_output_has_no_colour_and_any_locale_prints(run, home: Path) -> None:
     done = run("config", env={"FORCE_COLOR": "1", "LC_ALL": "C", "PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0 and "\x1b" not in done.stdout
