@@ -125,10 +125,9 @@ def test_piped_output_has_no_colour_and_any_locale_prints(run, home: Path) -> No
     assert "é" in done.stdout
 
 
-def test_completion_knows_the_verbs(run, tmp_path: Path) -> None:
-    assert "lessonbook" in run("completion", "fish").stdout
-    asked = tmp_path / "answer"
-    with asked.open("wb") as answer:
+def completed(line: str, answer: Path) -> set[str]:
+    """What a shell that asks for completions of ``line`` gets."""
+    with answer.open("wb") as into:
         done = subprocess.run(
             ["/bin/sh", "-c", f'exec "{sys.executable}" -m lessonbook 8>&1 9>/dev/null'],
             env={
@@ -136,11 +135,25 @@ def test_completion_knows_the_verbs(run, tmp_path: Path) -> None:
                 "PYTHONPATH": os.pathsep.join(sys.path),
                 "_ARGCOMPLETE": "1",
                 "_ARGCOMPLETE_IFS": "\013",
-                "COMP_LINE": "lessonbook le",
-                "COMP_POINT": "13",
+                "COMP_LINE": line,
+                "COMP_POINT": str(len(line)),
             },
-            stdout=answer,
+            stdout=into,
             check=False,
         )
     assert done.returncode == 0
-    assert {word.strip() for word in asked.read_text().split("\013")} == {"learn", "learned"}
+    return {word.strip() for word in answer.read_text().split("\013")}
+
+
+def test_completion_knows_the_verbs(run, tmp_path: Path) -> None:
+    assert "lessonbook" in run("completion", "fish").stdout
+    assert completed("lessonbook le", tmp_path / "answer") == {"learn", "learned"}
+
+
+def test_completion_knows_settings_and_what_waits(run, tmp_path: Path) -> None:
+    asked = tmp_path / "answer"
+    assert completed("lessonbook config set autolearn.", asked) == {"autolearn.enabled", "autolearn.review"}
+    assert completed("lessonbook config set memory.backend l", asked) == {"local"}
+    run("propose", "--from", str(Path(__file__).resolve().parents[2] / "samples"))
+    ids = completed("lessonbook learned accept 2", asked)
+    assert len(ids) == 2 and all(id in run("learned").stdout for id in ids)
