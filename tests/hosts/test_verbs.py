@@ -92,6 +92,12 @@ def test_an_empty_lesson_is_refused(run, words: tuple[str, ...], stdin: str) -> 
     assert done.returncode != 0 and "empty" in done.stderr and done.stdout == ""
 
 
+def test_a_lesson_for_a_folder_that_is_not_there_is_kept_and_said(run, tmp_path: Path) -> None:
+    run("config", "set", "memory.backend", "mnemopi")
+    done = run("learn", "x", "--cwd", str(tmp_path / "typo"))
+    assert done.stdout == "Lesson stored.\n" and "typo is not there" in done.stderr
+
+
 def test_nothing_recalled_is_no_error(run) -> None:
     run("config", "set", "memory.backend", "local")
     done = run("recall", "zebra")

@@ -121,7 +121,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield from _offered(report)
     if report.left_out:
         reasons = Counter(one.reason for one in report.left_out).most_common()
-        yield f"left out: {', '.join(f'{count:,} ({reason})' for reason, count in reasons)}"
+        yield f"left out: {', '.join(f'{count:,} ({reason})' for reason, count in reasons)}; --json names each"
 
 
 def _read(agent: str, counts: AgentCounts) -> str:
