@@ -50,6 +50,24 @@ def test_a_healthy_book_and_bank(tmp_path: Path, home: Path, commit: Commit) -> 
     assert checks(tmp_path, Level.PROBLEM) == [] and checks(tmp_path, Level.NOTE) == []
 
 
+def test_each_agent_is_looked_at_for_its_hook(tmp_path: Path, home: Path) -> None:
+    for folder in (".claude/projects", ".codex/sessions"):
+        (home / folder).mkdir(parents=True)
+    hooks = home / ".codex/hooks.json"
+    hooks.write_text('{"command": "lessonbook hook session-start"}')
+    assert "codex runs `lessonbook hook session-start`" in {check.found for check in checks(tmp_path, Level.FINE)}
+    (note,) = [check for check in checks(tmp_path, Level.NOTE) if check.what == "agents"]
+    assert note.found.startswith("claude does not run") and "lessonbook hook --help" in note.do
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.json").write_bytes(hooks.read_bytes())
+    assert [check for check in checks(tmp_path, Level.NOTE) if check.what == "agents"] == []
+
+
+def test_a_memory_that_is_not_there_yet_says_what_to_use(tmp_path: Path, home: Path) -> None:
+    configure(home, "[memory]\nbackend = 'hindsight'\n")
+    assert any("set memory.backend mnemopi" in check.do for check in checks(tmp_path, Level.PROBLEM))
+
+
 @pytest.mark.parametrize(
     ("text", "level", "said"),
     [

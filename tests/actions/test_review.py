@@ -32,6 +32,8 @@ def test_names(home: Path, tmp_path: Path, commit: Commit) -> None:
     assert [book.folder for book in books(where, str(tmp_path))] == [tmp_path]
     with pytest.raises(InputError, match="one of global, app-00000001"):
         books(where, "ap")
+    with pytest.raises(InputError, match="There is no folder"):
+        books(where, str(tmp_path / "no/such"))
 
 
 def test_the_book_that_holds_a_candidate(home: Path, commit: Commit) -> None:
@@ -55,3 +57,15 @@ def test_an_id_in_two_books_asks_which(home: Path, commit: Commit) -> None:
     assert offered(second) == id
     with pytest.raises(InputError, match="say which with --book"):
         holding(books(places()), id)
+
+
+def test_a_book_that_cannot_be_looked_into_is_named_and_hides_no_other(home: Path, commit: Commit) -> None:
+    where = places()
+    one = offered(commit({"AGENTS.md": "x\n"}))
+    loop = where.config / "projects/app-00000001/learned"
+    loop.mkdir(parents=True)
+    (loop / ".git").symlink_to(loop / ".git")  # what no permission keeps from root
+    assert [book.name for book in books(where)] == ["global", "app-00000001"]
+    assert holding(books(where), one).name == "global"
+    told, text = decide(books(where)[1], "diff", one, NOW)
+    assert not told["ok"] and text.startswith(f"{loop} cannot be read: ")

@@ -103,6 +103,21 @@ def test_output_that_cannot_be_written_is_no_traceback(redirect: str, code: int)
     assert done.stderr == ("lessonbook: The answer could not be written: no space left on device.\n" if code else "")
 
 
+def test_a_wrong_action_names_the_near_one(run) -> None:
+    done = run("learned", "acept", "x")
+    assert done.returncode == 2 and "'acept' is not one of list, diff, accept" in done.stderr
+    assert "did you mean 'accept'?" in done.stderr and "rgument do" not in done.stderr
+    assert "--scope: 'all' is not one of project, global" in run("learn", "x", "--scope", "all").stderr
+
+
+def test_options_may_stand_anywhere(run) -> None:
+    run("config", "set", "--json", "memory.backend", "mnemopi")
+    assert run("learn", "--scope", "project", "--", "--fast breaks it").returncode == 0
+    assert run("recall", "breaks", "--limit", "3", "it").stdout == "- --fast breaks it\n"
+    assert run("recall", "--", "--fast").stdout == "- --fast breaks it\n"
+    assert "is not the id of a candidate" in run("learned", "diff", "--book", "global", "x").stderr
+
+
 def test_piped_output_has_no_colour_and_any_locale_prints(run, home: Path) -> None:
     done = run("config", env={"FORCE_COLOR": "1", "LC_ALL": "C", "PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0 and "\x1b" not in done.stdout
@@ -110,10 +125,9 @@ def test_piped_output_has_no_colour_and_any_locale_prints(run, home: Path) -> No
     assert "é" in done.stdout
 
 
-def test_completion_knows_the_verbs(run, tmp_path: Path) -> None:
-    assert "lessonbook" in run("completion", "fish").stdout
-    asked = tmp_path / "answer"
-    with asked.open("wb") as answer:
+def completed(line: str, answer: Path) -> set[str]:
+    """What a shell that asks for completions of ``line`` gets."""
+    with answer.open("wb") as into:
         done = subprocess.run(
             ["/bin/sh", "-c", f'exec "{sys.executable}" -m lessonbook 8>&1 9>/dev/null'],
             env={
@@ -121,11 +135,25 @@ def test_completion_knows_the_verbs(run, tmp_path: Path) -> None:
                 "PYTHONPATH": os.pathsep.join(sys.path),
                 "_ARGCOMPLETE": "1",
                 "_ARGCOMPLETE_IFS": "\013",
-                "COMP_LINE": "lessonbook le",
-                "COMP_POINT": "13",
+                "COMP_LINE": line,
+                "COMP_POINT": str(len(line)),
             },
-            stdout=answer,
+            stdout=into,
             check=False,
         )
     assert done.returncode == 0
-    assert {word.strip() for word in asked.read_text().split("\013")} == {"learn", "learned"}
+    return {word.strip() for word in answer.read_text().split("\013")}
+
+
+def test_completion_knows_the_verbs(run, tmp_path: Path) -> None:
+    assert "lessonbook" in run("completion", "fish").stdout
+    assert completed("lessonbook le", tmp_path / "answer") == {"learn", "learned"}
+
+
+def test_completion_knows_settings_and_what_waits(run, tmp_path: Path) -> None:
+    asked = tmp_path / "answer"
+    assert completed("lessonbook config set autolearn.", asked) == {"autolearn.enabled", "autolearn.review"}
+    assert completed("lessonbook config set memory.backend l", asked) == {"local"}
+    run("propose", "--from", str(Path(__file__).resolve().parents[2] / "samples"))
+    ids = completed("lessonbook learned accept 2", asked)
+    assert len(ids) == 2 and all(id in run("learned").stdout for id in ids)

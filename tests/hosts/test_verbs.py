@@ -92,6 +92,12 @@ def test_an_empty_lesson_is_refused(run, words: tuple[str, ...], stdin: str) -> 
     assert done.returncode != 0 and "empty" in done.stderr and done.stdout == ""
 
 
+def test_a_lesson_for_a_folder_that_is_not_there_is_kept_and_said(run, tmp_path: Path) -> None:
+    run("config", "set", "memory.backend", "mnemopi")
+    done = run("learn", "x", "--cwd", str(tmp_path / "typo"))
+    assert done.stdout == "Lesson stored.\n" and "typo is not there" in done.stderr
+
+
 def test_nothing_recalled_is_no_error(run) -> None:
     run("config", "set", "memory.backend", "local")
     done = run("recall", "zebra")
@@ -155,6 +161,11 @@ def test_an_id_is_asked_for(run) -> None:
     assert "learned accept ID" in run("learned", "accept").stderr
 
 
+def test_an_id_is_never_broken_in_two(commit: Commit, tmp_path: Path) -> None:
+    (id,) = offered(commit({"AGENTS.md": "Base.\n"}), "0a0a0a")
+    assert id in on_terminal("learned", cwd=tmp_path, env={"COLUMNS": "40"})
+
+
 def test_the_switch(run, home: Path) -> None:
     assert run("learned", "status").stdout == "learning is on\n"
     assert run("learned", "off").stdout == "learning is off\n"
@@ -202,6 +213,7 @@ def test_a_managed_skill_can_be_shown_deleted_and_brought_back(run, home: Path) 
     assert run("skills", "undo", "release").returncode == 0 and (folder / "SKILL.md").read_text() == SKILL
     for name in ("../x", "..", "/etc/x", "nope"):
         assert run("skills", "delete", name).returncode == 2
+        assert run("skills", "history", name).returncode == 2
     assert "skills delete NAME" in run("skills", "delete").stderr
 
 

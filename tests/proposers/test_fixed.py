@@ -117,6 +117,17 @@ def test_a_lesson_of_two_projects_that_names_neither_is_global(talk: Start) -> N
     assert only.book is BookKind.GLOBAL
 
 
+def test_projects_that_found_other_ways_keep_their_own(talk: Start) -> None:
+    told, ways = "bash: line 1: python: command not found", ("uv run manage.py test", "python3 manage.py test")
+    sessions = [
+        talk(f"s{n}", day=n, cwd=f"/srv/p{n % 2}").sh("python manage.py test", told, 127).sh(ways[n % 2])
+        for n in range(4)
+    ]
+    found = {proposal.cwd: proposal.rule or "" for proposal in proposed(*sessions)}
+    assert set(found) == {"/srv/p0", "/srv/p1"}
+    assert found["/srv/p0"].startswith("Use `uv run …`") and "python3" in found["/srv/p1"]
+
+
 def test_a_lesson_that_names_a_script_stays_with_each_project(talk: Start) -> None:
     told = 'npm error Missing script: "lint"'
     sessions = [

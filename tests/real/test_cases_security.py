@@ -261,7 +261,7 @@ def test_se_07_a_key_typed_in_the_wrong_place_is_not_repeated_by_the_error(here,
         ("skills", "undo", "x", "--to", keys["to"]),
         ("config", "get", keys["get"]), ("config", "set", "memory.backend", keys["value"]),
         ("propose", "--from", f"/no/{keys['path']}"), ("recall", "x", "--limit", keys["limit"]),
-        ("recall", "x", "--cwd", f"/no/{keys['cwd']}", "--json", keys["more"]),
+        ("status", "--cwd", f"/no/{keys['cwd']}", "--json", keys["more"]),
     ]  # fmt: skip
     for words in wrong:
         code, out, err = here(*words)

@@ -66,6 +66,13 @@ def shown(value: bool | str | None) -> str:
     return "" if value is None else str(value).lower() if isinstance(value, bool) else value
 
 
+def values(key: str) -> list[str]:
+    """Return every value a setting can have; none where it can have any, or is not there."""
+    if key == "memory.backend":
+        return list(BACKENDS)
+    return ["true", "false"] if "(true or false)" in ABOUT.get(key, "") else []
+
+
 def _typed(places: Places, key: str, text: str) -> bool | str:
     value: bool | str = text
     if isinstance(_value(Settings(agent_dir=places.data), key), bool):

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lessonbook.core.errors import BusyError, LessonbookError
+from lessonbook.core.errors import BusyError, LessonbookError, SetupError
 from lessonbook.system import git
 from lessonbook.system.settings import Places, Settings, environment, load, read_toml
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from lessonbook.book.repository import Book
 
 GIT_NEEDED = (2, 30)
-_HOOK_FILES = (".claude/settings.json", ".codex/hooks.json", ".codex/config.toml")
+_HOOK_FILES = {"claude": ("settings.json", "settings.local.json"), "codex": ("hooks.json", "config.toml")}
+"""Where each agent keeps its hooks, in the folder that its sessions are in as well."""
 
 
 class Level(StrEnum):
@@ -51,7 +52,7 @@ def examine(places: Places, cwd: Path, now: float) -> list[Check]:
     checks += _tried("memory", lambda: _memory(settings, cwd, now))
     checks += _tried("books", lambda: _books(places))
     checks += _tried("skills", lambda: _skills(places, settings, cwd))
-    checks += _tried("agents", lambda: _agents(places))
+    checks += _tried("agents", lambda: _agents(places, cwd))
     checks += _tried("briefing", lambda: _briefing(cwd, now))
     return checks
 
@@ -72,7 +73,11 @@ def _python() -> Iterator[Check]:
 
 
 def _git() -> Iterator[Check]:
-    told = git.run(Path("/"), "version").decode("utf-8", "replace").strip()
+    try:
+        told = git.run(Path("/"), "version").decode("utf-8", "replace").strip()
+    except SetupError as error:
+        yield Check("git", Level.PROBLEM, str(error), "Install git, or put the folder it is in on PATH.")
+        return
     version = tuple(int(part) for part in re.findall(r"\d+", told)[:2])
     if version < GIT_NEEDED:
         yield Check("git", Level.PROBLEM, f"{told} is too old", "Install git 2.30 or newer.")
@@ -115,6 +120,12 @@ def _keys(table: dict[str, Any], prefix: str = "") -> Iterator[str]:
             yield f"{prefix}{key}"
 
 
+_REPAIRS = {
+    "mnemopi": "Move it away to start a new one, and keep it: lessons may still be read from it.",
+    "hindsight": "This version cannot use it yet: `lessonbook config set memory.backend mnemopi` keeps lessons here.",
+}
+
+
 def _memory(settings: Settings, cwd: Path, now: float) -> Iterator[Check]:
     from lessonbook.memory.registry import BACKENDS, open_memory
     from lessonbook.system.projects import identify
@@ -131,8 +142,7 @@ def _memory(settings: Settings, cwd: Path, now: float) -> Iterator[Check]:
     try:
         yield Check("memory", Level.FINE, f"{settings.memory_backend}: {memory.count():,} remembered for this project")
     except LessonbookError as error:
-        keep = "Move it away to start a new one, and keep it: lessons may still be read from it."
-        yield Check("memory", Level.PROBLEM, str(error), keep if settings.memory_backend == "mnemopi" else "")
+        yield Check("memory", Level.PROBLEM, str(error), _REPAIRS.get(settings.memory_backend, ""))
     finally:
         memory.close()
 
@@ -243,18 +253,33 @@ def _skills(places: Places, settings: Settings, cwd: Path) -> Iterator[Check]:
         yield Check("skills", Level.NOTE, f"{problem.path} {problem.reason}")
 
 
-def _agents(places: Places) -> Iterator[Check]:
+def _agents(places: Places, cwd: Path) -> Iterator[Check]:
     from lessonbook.transcripts.walk import default_roots
 
-    roots = default_roots(str(places.home), environment())
+    roots = [(agent, Path(root)) for agent, root in default_roots(str(places.home), environment())]
     for agent, root in roots:
         yield Check("agents", Level.FINE, f"{agent} keeps its sessions in {root}")
     if not roots:
         do = "`lessonbook propose --from PATH` reads sessions from anywhere."
         yield Check("agents", Level.NOTE, "no sessions of an agent we can read were found", do)
-    if not any(b"lessonbook hook" in _bytes(places.home / name) for name in _HOOK_FILES):
-        do = "Add it to your agent's settings; the README shows how."
+    homes = {(agent, places.home / f".{agent}") for agent in _HOOK_FILES} | {
+        (agent, root.parent) for agent, root in roots
+    }
+    briefed = {agent for agent, home in homes if _hooked(agent, home) or _hooked(agent, cwd / f".{agent}")}
+    do = "`lessonbook hook --help` shows what to add to its settings."
+    for agent in sorted(briefed):
+        yield Check("agents", Level.FINE, f"{agent} runs `lessonbook hook session-start`")
+    for agent in sorted({agent for agent, _ in roots} - briefed if briefed else ()):
+        yield Check(
+            "agents", Level.NOTE, f"{agent} does not run `lessonbook hook session-start`: it is not briefed", do
+        )
+    if not briefed:
+        do = "`lessonbook hook --help` shows what to add to your agent's settings."
         yield Check("agents", Level.NOTE, "no agent runs `lessonbook hook session-start`, so none is briefed", do)
+
+
+def _hooked(agent: str, folder: Path) -> bool:
+    return any(b"lessonbook hook" in _bytes(folder / name) for name in _HOOK_FILES.get(agent, ()))
 
 
 def _bytes(path: Path) -> bytes:

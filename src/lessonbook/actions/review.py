@@ -32,7 +32,8 @@ class NamedBook(Value):
 def books(places: Places, which: str = "all", cwd: Path | None = None) -> list[NamedBook]:
     """Return the books ``which`` names: ``all`` there are, ``global``, the ``project`` of ``cwd``, a name, or a path.
 
-    The global book comes first, whether or not it exists. Raises ``InputError`` for a name no book has.
+    The global book comes first, whether or not it exists. Raises ``InputError`` for a name no book has and
+    for a path where there is no folder.
     """
     if which == "project":
         from lessonbook.system.projects import identify
@@ -44,11 +45,18 @@ def books(places: Places, which: str = "all", cwd: Path | None = None) -> list[N
         return known
     named = [book for book in known if book.name == which]
     if not named and which and ("/" in which or which.startswith((".", "~")) or Path(which).is_dir()):
-        return [NamedBook(which, Path(which).expanduser().absolute())]
+        return [NamedBook(which, _at(which))]
     if not named:
         names = ", ".join(book.name for book in known)
         raise InputError(f"No book is called {which!r}: say all, project, a path, or one of {names}.")
     return named
+
+
+def _at(path: str) -> Path:
+    folder = Path(path).expanduser().absolute()
+    if not folder.is_dir():
+        raise InputError(f"There is no folder {folder}; `lessonbook status` names the books.")
+    return folder
 
 
 def holding(candidates_of: list[NamedBook], id: str) -> NamedBook:
@@ -105,7 +113,14 @@ def compacted(book: NamedBook, id: str | None) -> dict[str, Any]:
 
 def _projects(places: Places) -> list[NamedBook]:
     folders = sorted((places.config / "projects").glob(f"*/{LEARNED}"))
-    return [NamedBook(folder.parent.name, folder) for folder in folders if exists(folder)]
+    return [NamedBook(folder.parent.name, folder) for folder in folders if _there(folder)]
+
+
+def _there(folder: Path) -> bool:
+    try:
+        return exists(folder)
+    except StoreError:  # whoever opens it says why it cannot be read
+        return True
 
 
 def _holds(folder: Path, id: str) -> bool:

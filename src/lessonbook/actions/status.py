@@ -97,7 +97,7 @@ def _book(book: NamedBook, counts_here: bool) -> BookStatus:
         stale=sum(1 for row in rows if getattr(row, "stale", None)),
         characters=len(head.agents) if head else 0,
         skills=len(skills),
-        trouble=troubles[0] if troubles else None,
+        trouble=troubles[0].removeprefix(f"{book.name}: ") if troubles else None,
     )
 
 

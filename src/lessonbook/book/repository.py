@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 
 from lessonbook.core.errors import InputError, StoreError
 from lessonbook.core.pending import is_candidate_id
@@ -54,8 +55,22 @@ class PendingRef(Value):
 
 
 def exists(folder: Path) -> bool:
-    """Whether the folder itself holds a repository, with or without working files."""
-    return (folder / ".git").exists() or ((folder / "HEAD").is_file() and (folder / "objects").is_dir())
+    """Whether the folder itself holds a repository, with or without working files.
+
+    Raises ``StoreError`` where we may not look into the folder.
+    """
+    try:
+        return bool(_mode(folder / ".git")) or (S_ISREG(_mode(folder / "HEAD")) and S_ISDIR(_mode(folder / "objects")))
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be read: {(error.strerror or str(error)).lower()}.") from error
+
+
+def _mode(path: Path) -> int:
+    """What kind of file it is, 0 for none; unlike ``Path.exists`` never taken for none because we may not look."""
+    try:
+        return path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
 
 
 def opening(folder: Path) -> git.Started:
@@ -68,8 +83,8 @@ def open_book(folder: Path, started: git.Started | None = None) -> Book | None:
     """Return the folder's book, or ``None`` where it has no repository of its own.
 
     ``started`` is what ``opening`` started. A repository around the folder is never looked at. Raises ``StoreError``
-    for one that git refuses (another owner, damage) or that has no working files of its own, and ``SetupError`` where
-    there is no git.
+    for one that git refuses (another owner, damage), that has no working files of its own or that we may not read, and
+    ``SetupError`` where there is no git.
     """
     folder = folder.absolute()
     if not exists(folder):

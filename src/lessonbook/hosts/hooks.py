@@ -29,7 +29,14 @@ _USAGE = f"""\
 usage: lessonbook hook {SESSION_START} [--no-learned]
 
 Reads a coding agent's hook JSON on standard input and answers the briefing of its folder as hook JSON.
-Claude Code and Codex run it; try it yourself:
+Claude Code and Codex run it once you add this to ~/.claude/settings.json or ~/.codex/hooks.json
+(in Codex, approve it with /hooks afterwards):
+
+  {{"hooks": {{"SessionStart": [{{"hooks": [
+    {{"type": "command", "command": "lessonbook hook {SESSION_START}", "timeout": 10}}
+  ]}}]}}}}
+
+Try it yourself:
 
   echo '{{"cwd": "."}}' | lessonbook hook {SESSION_START}"""
 

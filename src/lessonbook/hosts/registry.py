@@ -33,5 +33,5 @@ VERBS: dict[str, Verb] = {
     "completion": Verb(f"{_CLI}completion", "print the completion script for your shell"),
 }
 
-HOOKS = Verb("lessonbook.hosts.hooks", "answer a coding agent's hook (agents call this; see the docs)")
+HOOKS = Verb("lessonbook.hosts.hooks", "answer a coding agent's hook (agents call this; --help shows the set-up)")
 """``lessonbook hook EVENT``: answered before any parser is built, because an agent waits for it at every start."""

@@ -14,7 +14,7 @@ from lessonbook.core.failure import Failure, Trouble, read_failure
 from lessonbook.core.session import Call, CallKind, CallStatus, Session, Turn
 from lessonbook.core.shell import Command, simple_commands
 from lessonbook.proposers.draft import Draft, Lesson, by_project, by_topic, draft, names_project
-from lessonbook.proposers.fixed_rules import advice, is_general, lesson_of_move, lesson_of_subject
+from lessonbook.proposers.fixed_rules import FIXED, advice, is_general, lesson_of_move, lesson_of_subject
 from lessonbook.proposers.incident import History, Incident, cut, where
 from lessonbook.proposers.moves import Move, move_between
 from lessonbook.proposers.wording import shown
@@ -65,13 +65,19 @@ def _lessons(group: list[Incident], history: History) -> Iterator[tuple[Lesson, 
     if whole is None:
         return
     parts = by_project(group)
-    if whole.general or (len(parts) > 1 and not names_project(whole.rule)):
+    if whole.general or (len(parts) > 1 and not names_project(whole.rule) and _agreed(whole, parts)):
         yield _generally(whole), group
         return
     for part in parts:
         lesson = _lesson(part, history)
         if lesson is not None:
             yield lesson, part
+
+
+def _agreed(whole: Lesson, parts: Sequence[list[Incident]]) -> bool:
+    """Whether every project that found a way found the same: another project's way is wrong advice in this one."""
+    ways = {move for part in parts if (move := _usual_move(part)[0]) is not None}
+    return whole.kind != FIXED or len(ways) == 1
 
 
 def _generally(lesson: Lesson) -> Lesson:

@@ -19,8 +19,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "do", nargs="?", choices=["list", "get", "set"], default="list", help="what to do (default: list)"
     )
-    parser.add_argument("key", nargs="?", metavar="KEY", help="the setting, such as memory.backend")
-    parser.add_argument("value", nargs="?", metavar="VALUE", help="its new value, for set")
+    key = parser.add_argument("key", nargs="?", metavar="KEY", help="the setting, such as memory.backend")
+    value = parser.add_argument("value", nargs="?", metavar="VALUE", help="its new value, for set")
+    key.completer = _keys  # type: ignore[attr-defined]  # where argcomplete looks for it
+    value.completer = _values  # type: ignore[attr-defined]  # where argcomplete looks for it
+
+
+def _keys(**_: object) -> list[str]:
+    """The settings a shell completes."""
+    from lessonbook.actions.config import ABOUT
+
+    return list(ABOUT)
+
+
+def _values(parsed_args: argparse.Namespace, **_: object) -> list[str]:
+    """What a shell completes behind a setting that has only a few values."""
+    from lessonbook.actions.config import values
+
+    return values(parsed_args.key)
 
 
 def run(args: argparse.Namespace, out: Out) -> int:

@@ -45,6 +45,8 @@ def run(args: argparse.Namespace, out: Out) -> int:
         tool = LearnTool(settings.but(autolearn_enabled=True), session)
         result = tool.execute({key: value for key, value in told.items() if value is not None})
     said = result.content[0]["text"]
+    if not folder(args.cwd).is_dir():
+        out.note(f"lessonbook: {folder(args.cwd)} is not there; the lesson is kept for it all the same.")
     out.result({"ok": not result.is_error, "text": said, "details": result.details}, said)
     return 1 if result.is_error else 0
 

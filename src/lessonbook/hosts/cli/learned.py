@@ -34,7 +34,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``learned``."""
     actions = ["list", "diff", "accept", "reject", "compact", *_SWITCH]
     parser.add_argument("do", nargs="?", choices=actions, default="list", help="what to do (default: list)")
-    parser.add_argument("id", nargs="?", metavar="ID", help="the candidate, for diff, accept, reject and compact")
+    id = parser.add_argument("id", nargs="?", metavar="ID", help="the candidate, for diff, accept, reject and compact")
+    id.completer = _ids  # type: ignore[attr-defined]  # where argcomplete looks for it
     parser.add_argument(
         "--book", default="all", metavar="BOOK", help="all (default), global, project (this folder's), a name or a path"
     )
@@ -70,6 +71,14 @@ def run(args: argparse.Namespace | SimpleNamespace, out: Out) -> int:
     book = review.holding(books, args.id)
     told, text = review.decide(book, args.do, args.id, int(time()))
     return _answer({**told, "book": book.name}, text, out)
+
+
+def _ids(**_: object) -> list[str]:
+    """The ids a shell completes."""
+    from lessonbook.actions.review import books
+    from lessonbook.system.settings import places
+
+    return [row.id for _, rows in _read(books(places()))[0] for row in rows]
 
 
 def _list(books: list[NamedBook], out: Out) -> int:

@@ -97,8 +97,9 @@ def _dispatch(words: list[str], out: Out) -> int:
         return module.run(plain, out)
     from lessonbook.hosts.cli import parser
 
-    try:
-        args = parser.for_verb(verb, module).parse_args(rest)
+    parse = parser.for_verb(verb, module)
+    try:  # an option may stand anywhere, but not where `--` says that what follows is none: argparse takes one of them
+        args = parse.parse_args(rest) if "--" in rest else parse.parse_intermixed_args(rest)
     except SystemExit as stop:  # --help, which has printed itself
         return int(stop.code or 0)
     return module.run(args, out)

@@ -131,8 +131,8 @@ def _rich_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in head:
-        table.add_column(name, overflow="fold")
+    for at, name in enumerate(head):
+        table.add_column(name, overflow="fold", no_wrap=at == 0)  # the first is what a person copies
     for row in rows:
         table.add_row(*(Text(_cell(cell)) for cell in row))
     Console().print(table)

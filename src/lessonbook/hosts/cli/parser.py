@@ -6,6 +6,7 @@ import argparse
 from importlib import import_module
 
 from lessonbook.core.errors import InputError
+from lessonbook.hosts.cli.verbs import near
 from lessonbook.hosts.registry import VERBS
 
 TYPE_CHECKING = False
@@ -21,6 +22,16 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise what is wrong with the arguments as an ``InputError``."""
         raise InputError(f"{message[:1].upper()}{message[1:]}; see `{self.prog} --help`.")
+
+    def _check_value(self, action: argparse.Action, value: str) -> None:
+        """Say what can stand in this place: argparse would name our own word for the place, which nobody has seen."""
+        if action.choices is None or value in action.choices:
+            return
+        known = [str(choice) for choice in action.choices]
+        option = f"{action.option_strings[0]}: " if action.option_strings else ""
+        raise InputError(
+            f"{option}{value!r} is not one of {', '.join(known)}; {near(value, known)}see `{self.prog} --help`."
+        )
 
 
 def for_verb(verb: str, module: Module) -> argparse.ArgumentParser:

@@ -120,7 +120,8 @@ def _lines(report: Report) -> Iterator[str]:
     yield ""
     yield from _offered(report)
     if report.left_out:
-        yield f"left out: {_counted(Counter(one.reason for one in report.left_out))}"
+        reasons = Counter(one.reason for one in report.left_out).most_common()
+        yield f"left out: {', '.join(f'{count:,} ({reason})' for reason, count in reasons)}; --json names each"
 
 
 def _read(agent: str, counts: AgentCounts) -> str:

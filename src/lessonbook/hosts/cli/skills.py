@@ -9,7 +9,7 @@ from lessonbook.core.errors import InputError
 from lessonbook.hosts.cli.output import Out
 
 EXAMPLES = """
-  lessonbook skills                          every skill here: origin, name, what it is for; and what is wrong
+  lessonbook skills                          every skill here: name, origin, what it is for; and what is wrong
   lessonbook skills show release-check       its SKILL.md
   lessonbook skills history release-check    the kept versions of a managed skill
   lessonbook skills undo release-check       bring back the version before; also a deleted one
@@ -38,9 +38,13 @@ def run(args: argparse.Namespace, out: Out) -> int:
     _, settings = setup()
     if args.do == "history":
         kept = skills.skill_history(settings, args.name)
+        if not kept:
+            raise InputError(
+                f"No version of {args.name!r} was kept: only managed skills, which agents write, have a past."
+            )
         document = {"ok": True, "name": args.name, "versions": [_version(v) for v in kept]}
         rows = [[str(v.number), strftime("%Y-%m-%d %H:%M", localtime(v.at)), f"{v.size:,} bytes"] for v in kept]
-        out.table(document, ["version", "kept", "size"], rows, f"no version of {args.name} was kept")
+        out.table(document, ["version", "kept", "size"], rows, "")
     elif args.do == "undo":
         path = skills.undo_skill(settings, args.name, args.to)
         out.result({"ok": True, "name": args.name, "path": path}, f"brought back {args.name}: {path}")

@@ -39,12 +39,13 @@ def split(words: list[str]) -> tuple[str, list[str]]:
         raise InputError("Say what to do: `lessonbook --help` lists the verbs.")
     verb = words[len(leading)]
     if verb not in VERBS:
-        raise InputError(f"There is no verb {verb!r}; {_near(verb)}`lessonbook --help` lists them.")
+        raise InputError(f"There is no verb {verb!r}; {near(verb, [*VERBS, 'hook'])}`lessonbook --help` lists them.")
     return verb, [*words[len(leading) + 1 :], *leading]
 
 
-def _near(verb: str) -> str:
+def near(word: str, known: list[str]) -> str:
+    """Return the question that names the one of ``known`` a typo is near to; nothing where there is none."""
     from difflib import get_close_matches
 
-    near = get_close_matches(verb, [*VERBS, "hook"], n=1)
-    return f"did you mean {near[0]!r}? " if near else ""
+    found = get_close_matches(word, known, n=1)
+    return f"did you mean {found[0]!r}? " if found else ""
