@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from lessonbook.core.ports import TranscriptReader
@@ -47,6 +47,7 @@ def read(reader: TranscriptReader, path: Path, data: bytes) -> tuple[list[Sessio
 
 
 @QUICK
+@example(damage=[(0.0, 0.0, b"\x28\xb5\x2f\xfd")])
 @given(damage=st.lists(CUTS, min_size=1, max_size=3))
 def test_random_damage_costs_only_what_it_touches(
     case: tuple[TranscriptReader, Any], tmp_path: Path, damage: list[tuple[float, float, bytes]]

@@ -36,7 +36,7 @@ class CodexReader:
 
     def matches(self, path: str, head: bytes) -> bool:
         """Whether the file looks like a Codex rollout; the output of ``codex exec --json`` does not."""
-        if is_compressed(head):
+        if is_compressed(path, head):
             return path.endswith(".jsonl.zst")
         found = head_objects(head)
         if any(_is_own(one) for one in found):

@@ -48,9 +48,9 @@ class Skip(NamedTuple):
     reason: str
 
 
-def is_compressed(head: bytes) -> bool:
-    """Whether the file's first bytes are those of a zstd stream."""
-    return head.startswith(_ZST)
+def is_compressed(path: str, head: bytes) -> bool:
+    """Whether the file is a zstd stream, by its name and its first bytes: damage alone can look like either."""
+    return path.endswith(".zst") and head.startswith(_ZST)
 
 
 @contextmanager
@@ -62,7 +62,7 @@ def opened(path: str) -> Iterator[BinaryIO]:
     """
     try:
         with Path(path).open("rb") as file:
-            compressed = is_compressed(file.read(4))
+            compressed = is_compressed(path, file.read(4))
             file.seek(0)
             yield buffered(Decompressed(file)) if compressed else file
     except OSError as error:

@@ -126,7 +126,7 @@ def _look(path: str) -> Found:
 
 def _ends(path: str, raw: bytes) -> tuple[bytes, bytes]:
     """Return the first and the last bytes of a file's text; of a compressed one only the first."""
-    if is_compressed(raw):
+    if is_compressed(path, raw):
         try:
             with opened(path) as stream:
                 return stream.read(HEAD_BYTES), b""
