@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from lessonbook.book.sentences import NOT_PENDING
 from lessonbook.core.errors import InputError, StoreError
 from lessonbook.core.pending import is_candidate_id
 from lessonbook.core.value import Value
@@ -135,7 +136,7 @@ def find(refs: Iterable[PendingRef], id: str) -> PendingRef:
     for ref in refs:
         if ref.id == id:
             return ref
-    raise InputError(f"nothing is pending as {id}")
+    raise InputError(NOT_PENDING.format(id=id))
 
 
 def _held(symref: str, worktree: str) -> str | None:
