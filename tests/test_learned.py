@@ -14,9 +14,11 @@ import lessonbook.learned as learned
 from lessonbook.book.offer import Offer, offer
 
 FUNCTIONS = {
-    "accept": ["folder", "id"],
+    "accept": ["folder", "id", "files", "reviewer"],
+    "accept_many": ["folder", "ids", "reviewer"],
     "compact": ["folder", "id", "chat"],
     "diff": ["folder", "id"],
+    "edit": ["folder", "id", "files", "reviewer"],
     "enabled": ["cfg"],
     "learned_cli": ["cmd", "id", "cfg"],
     "learned_command": ["folder", "arg"],
@@ -25,6 +27,7 @@ FUNCTIONS = {
     "reject": ["folder", "id"],
     "restack": ["folder"],
     "set_enabled": ["cfg", "on"],
+    "split": ["folder", "id", "by", "reviewer"],
 }
 
 

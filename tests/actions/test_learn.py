@@ -14,7 +14,7 @@ import pytest
 
 from lessonbook.actions.learn import LearnSession, LearnTool, ToolResult
 from lessonbook.core.errors import InputError, LearnError
-from lessonbook.core.lesson import Lesson, Outcome, Receipt
+from lessonbook.core.lesson import Lesson, Outcome, Receipt, Scope
 from lessonbook.core.project import from_folder
 from lessonbook.core.skill import MAX_BYTES, Skill
 from lessonbook.memory.off import OffMemory
@@ -338,7 +338,7 @@ def test_a_secret_in_any_field_is_found_nowhere(desk: Desk) -> None:
 def test_with_review_a_skill_is_offered_and_not_written(local: Desk) -> None:
     offered: list[Skill] = []
 
-    def offer(skill: Skill) -> str:
+    def offer(skill: Skill, action: str, scope: Scope) -> str:
         offered.append(skill)
         return "20260101-120000-abcdef"
 
@@ -354,7 +354,7 @@ def test_with_review_a_skill_is_offered_and_not_written(local: Desk) -> None:
 
 
 def test_a_refused_offer_is_told(local: Desk) -> None:
-    def offer(skill: Skill) -> str:
+    def offer(skill: Skill, action: str, scope: Scope) -> str:
         raise InputError("The queue is full.")
 
     local.settings = local.settings.but(autolearn_review=True)

@@ -70,7 +70,7 @@ def test_three_candidates_from_listing_to_an_empty_queue(repo: Any) -> None:
 def test_rows_hold_exactly_the_contract(repo: Any) -> None:
     repo.propose(A, {"AGENTS.md": "x\n"})
     row = {"id": A, "at": 1772352000, "subject": f"Lesson from a replay: {A}", "files": ["AGENTS.md"]}
-    assert queue.pending(repo.folder) == [row | {"stale": None, "includes": []}]
+    assert queue.pending(repo.folder) == [row | {"stale": None, "over": None, "includes": []}]
 
 
 def test_a_folder_without_a_repository_holds_nothing(tmp_path: Path) -> None:

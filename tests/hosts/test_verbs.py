@@ -127,7 +127,7 @@ def test_the_queue_for_programs(run, commit: Commit) -> None:
     assert [book["book"] for book in told["books"]] == ["global"]
     assert told["books"][0]["pending"][0] | {"evidence": 0} == {
         "id": id, "at": NOW, "subject": "Lesson from a replay: Lesson 0a0a0a", "files": ["AGENTS.md"], "stale": None,
-        "includes": [], "evidence": 0,
+        "over": None, "includes": [], "evidence": 0,
     }  # fmt: skip
     assert ["Count", "2"] in told["books"][0]["pending"][0]["evidence"]
     told = json.loads(run("learned", "accept", id, "--json").stdout)

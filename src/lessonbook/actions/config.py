@@ -20,6 +20,8 @@ ABOUT: Mapping[str, str] = {
     "autolearn.review": "whether a skill an agent writes waits for review (true or false)",
     "memory.backend": f"where lessons are kept: {', '.join(BACKENDS)}",
     "hindsight.url": "the address of a Hindsight server",
+    "review.name": "who accepts and edits candidates: the name their commits carry",
+    "review.email": "and the e-mail address",
 }
 """Every setting, in the order it is listed, and what it does."""
 

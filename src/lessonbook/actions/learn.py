@@ -10,12 +10,13 @@ many secrets were redacted, which lesson moved to the archive.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from lessonbook.actions import learn_call
+from lessonbook.actions.skill_review import SkillOffer
 from lessonbook.core.errors import LearnError, SetupError
 from lessonbook.core.lesson import EMPTY, NO_GLOBAL, Lesson, Outcome, Receipt, Scope
 from lessonbook.core.ports import Memory
@@ -36,14 +37,14 @@ class LearnSession:
 
     ``memory`` is ``None`` where none could be opened. ``home`` is where authored skills are looked for, the person's
     own by default. ``offer_skill`` puts a skill into the review queue and returns the candidate's id; needed where
-    ``autolearn.review`` is on.
+    ``autolearn.review`` is on (``skill_review.skill_offer`` makes one).
     """
 
     cwd: Path
     session_id: str
     memory: Memory | None
     home: Path | None = None
-    offer_skill: Callable[[Skill], str] | None = None
+    offer_skill: SkillOffer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,7 @@ class _Plan:
     """What is to become of the skill, decided before the lesson is stored."""
 
     draft: SkillDraft
+    scope: Scope = Scope.PROJECT
     skill: Skill | None = None
     problem: str | None = None
     authored: Path | None = None
@@ -107,7 +109,7 @@ class LearnTool:
         tidied = tidy_lesson(self._lesson(call))
         if not tidied.lesson.text:
             raise LearnError(EMPTY)
-        plan = self._plan(call.skill) if call.skill else None
+        plan = self._plan(call.skill, call.scope) if call.skill else None
         receipt = _store(memory, tidied.lesson)
         result = "Lesson queued for retention" if receipt.outcome is Outcome.QUEUED else "Lesson stored"
         redacted = tidied.redacted + (_redacted_in(plan) if plan else 0)
@@ -119,9 +121,9 @@ class LearnTool:
         metadata = {**told, "context": call.context} if call.context else told
         return Lesson(call.memory, call.context, call.scope, metadata=metadata)
 
-    def _plan(self, draft: SkillDraft) -> _Plan:
+    def _plan(self, draft: SkillDraft, scope: Scope) -> _Plan:
         """Check all of the skill and write nothing: its text, the names people have taken, what is there already."""
-        plan = _Plan(draft)
+        plan = _Plan(draft, scope)
         try:
             skill = prepare(draft, self._provenance())
             authored = authored_names(self._home, self._session.cwd).get(skill.name.casefold())
@@ -148,7 +150,7 @@ class LearnTool:
 
     def _write(self, plan: _Plan, skill: Skill, result: str, notes: str) -> ToolResult:
         if self._settings.autolearn_review and self._session.offer_skill:
-            candidate = self._session.offer_skill(skill)
+            candidate = self._session.offer_skill(skill, plan.draft.action, plan.scope)
             text = f'{result}. Proposed skill "{skill.name}" for review as {candidate}.{notes}'
             return _reply(text, pending=candidate)
         self._managed.write(plan.draft.action, skill)

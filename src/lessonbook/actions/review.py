@@ -11,11 +11,13 @@ from lessonbook.book.sentences import LEARNED
 from lessonbook.book.wording import done_text
 from lessonbook.core.errors import InputError, StoreError
 from lessonbook.core.pending import is_candidate_id
+from lessonbook.core.reviewer import TOOL, Reviewer
 from lessonbook.core.value import Value
 from lessonbook.system.settings import Places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 GLOBAL = "global"
@@ -83,14 +85,17 @@ def holding(candidates_of: list[NamedBook], id: str) -> NamedBook:
     return found[0]
 
 
-def decide(book: NamedBook, what: str, id: str, now: int) -> tuple[dict[str, Any], str]:
+def decide(
+    book: NamedBook, what: str, id: str, now: int, by: Reviewer = TOOL, only: Sequence[str] = ()
+) -> tuple[dict[str, Any], str]:
     """Do ``diff``, ``accept`` or ``reject`` and return the contract's result with the text for a person.
 
-    ``diff`` also shows why: the ``evidence`` its commit carries, as ``[key, value]`` pairs.
+    ``by`` accepts, and with ``only`` no more than those files. ``diff`` also shows why: the ``evidence`` its commit
+    carries, as ``[key, value]`` pairs.
     """
     if what == "diff":
         return _explained(book, id)
-    told = queue.accept(book.folder, id, now) if what == "accept" else queue.reject(book.folder, id)
+    told = queue.accept(book.folder, id, now, by, only) if what == "accept" else queue.reject(book.folder, id)
     return told, done_text(what, told) if told["ok"] else told["error"]
 
 

@@ -1,25 +1,27 @@
-"""Accepts one candidate and restacks the others: everything is worked out in memory, then moved in one transaction."""
+"""Accepts candidates and restacks the others: everything is worked out in memory, then moved in one transaction."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lessonbook.book import working
 from lessonbook.book.candidates import Waiting, read_waiting
-from lessonbook.book.content import AGENTS, refusal, shown
+from lessonbook.book.content import AGENTS, shown
 from lessonbook.book.inclusion import includes
-from lessonbook.book.picking import Pick, Target, needed
-from lessonbook.book.repository import PENDING_REFS, Book, find, pending_refs
-from lessonbook.book.sentences import CHANGED, LEARNED_MAX, SECRET, STALE, TOO_LONG, UNCOMMITTED
+from lessonbook.book.messages import ACCEPTED, with_trailer
+from lessonbook.book.moving import moved_commit, moves
+from lessonbook.book.picking import Target, needed
+from lessonbook.book.repository import PENDING_REFS, Book, PendingRef, find, pending_refs
+from lessonbook.book.sentences import CHANGED, NOT_PENDING, SECRET
+from lessonbook.book.taking import Case, Taken, chosen, take, whole
 from lessonbook.core.errors import BusyError, InputError, StoreError
+from lessonbook.core.reviewer import TOOL, Reviewer
 from lessonbook.system.gitbatch import (
     Change,
     NewCommit,
     RefMove,
-    Write,
-    existing,
     move_refs,
     read_objects,
     read_tree,
@@ -29,79 +31,91 @@ from lessonbook.system.gitindex import read_index
 
 
 @dataclass(frozen=True, slots=True)
-class _Moves:
-    """What restacking comes to: the candidates to write anew with their picks, and those that no longer apply."""
+class _Done:
+    """What became of each id asked for: its commit (or ``None``) in order, or why it was refused."""
 
-    moved: tuple[tuple[Waiting, Pick], ...]
-    stale: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """One candidate to accept, and all it is decided on."""
-
-    book: Book
-    head: str
-    candidate: Waiting
-    waiting: Sequence[Waiting]
-    target: Target
-    index: working.Index
+    commits: Mapping[str, str | None]
+    refused: Mapping[str, dict[str, Any]]
+    moved: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
+    rest: tuple[str, ...] = ()
 
 
-def accept(book: Book, id: str, now: int) -> dict[str, Any]:
-    """Accept the candidate; see ``queue.accept``. Call it with the book's lock held and nothing left unfinished."""
+def accept(book: Book, id: str, now: int, by: Reviewer = TOOL, only: Sequence[str] = ()) -> dict[str, Any]:
+    """Accept the candidate, or ``only`` some of its files; see ``queue.accept``.
+
+    Call it with the book's lock held and nothing left unfinished. Raises ``LessonbookError``.
+    """
     refs, _ = pending_refs(book)
     find(refs, id)
+    done = _accept(book, refs, {id: only}, now, by)
+    if id in done.refused:
+        return {"ok": False, "id": id, **done.refused[id]}
+    told = {"ok": True, "id": id, "commit": done.commits[id], "moved": list(done.moved), "stale": list(done.stale)}
+    return {**told, "rest": list(done.rest)} if only else told
+
+
+def accept_many(book: Book, ids: Sequence[str], now: int, by: Reviewer = TOOL) -> dict[str, Any]:
+    """Accept the candidates one upon the other, in one move; see ``many.accept_many``. Raises as ``accept`` does."""
+    refs, _ = pending_refs(book)
+    here = {ref.id for ref in refs}
+    done = _accept(book, refs, {id: () for id in ids if id in here}, now, by)
+    lost = {id: {"error": NOT_PENDING.format(id=id)} for id in ids if id not in here}
+    refused = {**done.refused, **lost}
+    return {
+        "ok": not refused,
+        "accepted": [{"id": id, "commit": commit} for id, commit in done.commits.items()],
+        "refused": [{"id": id, **refused[id]} for id in ids if id in refused],
+        "moved": list(done.moved),
+        "stale": list(done.stale),
+    }
+
+
+def _accept(book: Book, refs: Sequence[PendingRef], ids: Mapping[str, Sequence[str]], now: int, by: Reviewer) -> _Done:
     waiting = read_waiting(book, refs)
-    w = next(w for w in waiting if w.id == id)
-    head = _head_of(book)
+    head = head_of(book)
     _check_nothing_in_progress(book)
-    why = w.problem or (w.held and f"{id} cannot be accepted: {w.held}") or refusal(w.changes)
-    if why:
-        raise InputError(why)
-    target = _target(book, head, waiting, w.changes)
+    by_id = {w.id: w for w in waiting}
+    refused: dict[str, dict[str, Any]] = {}
+    parts: list[tuple[Waiting, tuple[Change, ...]]] = []
+    for id, only in ids.items():
+        try:
+            parts.append(chosen(by_id[id], only))
+        except InputError as error:
+            refused[id] = {"error": str(error)}
+    if not parts:
+        return _Done({}, refused)
+    target = target_of(book, head, waiting, [change for w, _ in parts for change in w.changes])
+    within = includes(book, waiting)[0]
     with working.index_held(book):
-        case = _Case(book, head, w, waiting, target, read_index(book.folder))
-        return _decide(case, now)
-
-
-def _decide(case: _Case, now: int) -> dict[str, Any]:
-    w, target = case.candidate, case.target
-    dirty = working.uncommitted(case.book, case.index, (change.path for change in w.changes), target.tree)
-    if dirty:
-        raise InputError(UNCOMMITTED.format(folder=case.book.folder, names=", ".join(dirty)))
-    # A commit that HEAD reaches is held, whatever was made of its lines since.
-    pick = Pick() if w.base == w.commit else target.pick(w.changes)
-    if pick is None:
-        raise InputError(STALE)
-    unread = [shown(change.path) for change in w.changes if change.new and change.new.oid not in target.blobs]
-    if unread:
-        raise StoreError(f"{unread[0]} of {w.id} cannot be read: it is damaged or missing in {case.book.folder}")
-    _check_secrets(w, target)
-    before = _length(target)
-    target.advance(pick)
-    length = _length(target)
-    if length > max(LEARNED_MAX, before):
-        error = TOO_LONG.format(length=length, limit=LEARNED_MAX, id=w.id)
-        return {"ok": False, "id": w.id, "error": error, "length": length}
-    return _commit(case, pick, now)
+        case = Case(book, head, waiting, within, dict(target.tree), target, read_index(book.folder), by)
+        for w, rest in parts:
+            try:
+                check_secrets(w, target)
+                problem = take(case, w, rest)
+            except (InputError, StoreError) as error:
+                problem = {"error": str(error)}
+            if problem:
+                refused[w.id] = problem
+        return _commit(case, refused, now) if case.taken else _Done({}, refused)
 
 
 def restack(book: Book, now: int) -> tuple[list[str], list[str]]:
     """Move every candidate of an older HEAD onto HEAD; see ``queue.restack``."""
     if book.head is None:
         return [], []
-    head = _head_of(book)
+    head = head_of(book)
     waiting = read_waiting(book, pending_refs(book)[0])
-    moves = _moves(book, waiting, _target(book, head, waiting, ()), on=head)
-    made = write_commits(book.folder, [_moved_commit(w, pick, head) for w, pick in moves.moved], now)
-    steps = [RefMove(w.ref, w.commit, new) for (w, _), new in zip(moves.moved, made, strict=True)]
+    found = moves(book, waiting, target_of(book, head, waiting, ()), on=head)
+    made = write_commits(book.folder, [moved_commit(w, pick, head) for w, pick in found.moved], now)
+    steps = [RefMove(w.ref, w.commit, new) for (w, _), new in zip(found.moved, made, strict=True)]
     if steps and not move_refs(book.folder, steps, "lessonbook: restack"):
         raise BusyError(CHANGED)
-    return [w.id for w, _ in moves.moved], list(moves.stale)
+    return [w.id for w, _ in found.moved], list(found.stale)
 
 
-def _head_of(book: Book) -> str:
+def head_of(book: Book) -> str:
+    """Return HEAD's commit. Raises ``InputError`` where there is none, or where HEAD is on a pending branch."""
     if book.head is None:
         raise InputError(f"{book.folder} has no commit yet, so there is nothing to accept onto; commit something first")
     if book.head_ref.startswith(PENDING_REFS):
@@ -118,8 +132,8 @@ def _check_nothing_in_progress(book: Book) -> None:
             )
 
 
-def _target(book: Book, head: str, waiting: Sequence[Waiting], accepted: Sequence[Change]) -> Target:
-    """HEAD's tree with the blobs that accepting and restacking may have to look into."""
+def target_of(book: Book, head: str, waiting: Sequence[Waiting], accepted: Sequence[Change]) -> Target:
+    """Return HEAD's tree with the blobs that accepting and restacking may have to look into."""
     tree = read_tree(book.folder, head)
     wanted = [entry.oid for change in accepted for entry in (change.old, change.new) if entry]
     if AGENTS in tree:
@@ -130,63 +144,50 @@ def _target(book: Book, head: str, waiting: Sequence[Waiting], accepted: Sequenc
     return Target(tree, {oid: found.data for oid, found in read_objects(book.folder, wanted).items()})
 
 
-def _moves(book: Book, waiting: Sequence[Waiting], target: Target, on: str | None) -> _Moves:
-    """What becomes of each candidate on ``target``; ``on`` is the commit whose tree that is, where it exists yet."""
-    moved, stale = [], []
-    for w in waiting:
-        if w.problem or refusal(w.changes):
-            stale.append(w.id)
-        elif not w.held and w.base != w.commit and not (w.direct and w.base == on):
-            pick = target.pick(w.changes)
-            if pick is None:
-                stale.append(w.id)
-            elif pick.writes:
-                moved.append((w, pick))
-    # Named by id they are written unread, and the first that is gone would stop all the others.
-    there = existing(book.folder, (write.oid for _, pick in moved for write in pick.writes if write.oid))
-    whole = [(w, pick) for w, pick in moved if all(_is_there(write, there) for write in pick.writes)]
-    stale += [w.id for w, pick in moved if (w, pick) not in whole]
-    return _Moves(tuple(whole), tuple(sorted(stale)))
+def _commit(case: Case, refused: Mapping[str, dict[str, Any]], now: int) -> _Done:
+    """Write one commit per candidate taken, restack the others onto the last one, and move all in one transaction."""
+    written = [taken for taken in case.taken if taken.pick.writes]
+    gone, parts = case.gone, {taken.candidate.id: taken.rest for taken in case.taken if taken.rest}
+    dropped = [w for w in case.waiting if w.id in gone and not w.held]
+    others = [w.but(changes=parts.get(w.id, w.changes)) for w in case.waiting if w not in dropped]
+    found = moves(case.book, others, case.target, on=None if written else case.head)
+    commits = [_accepted(taken, at - 1 if at else case.head, case.by) for at, taken in enumerate(written)]
+    top = len(written) - 1 if written else case.head
+    made = write_commits(case.book.folder, commits + [moved_commit(w, pick, top) for w, pick in found.moved], now)
+    ours = {taken.candidate.id: commit[:7] for taken, commit in zip(written, made, strict=False)}
+    new = made[len(written) - 1] if written else None
+    steps = [RefMove(case.book.head_ref, case.head, new)] if new else []
+    steps += [RefMove(w.ref, w.commit, None) for w in dropped]
+    steps += [RefMove(w.ref, w.commit, to) for (w, _), to in zip(found.moved, made[len(written) :], strict=True)]
+    _swap(case, steps, new)
+    return _Done(
+        commits={taken.candidate.id: ours.get(taken.candidate.id) for taken in case.taken},
+        refused=refused,
+        moved=tuple(w.id for w, _ in found.moved),
+        stale=found.stale,
+        rest=tuple(shown(change.path) for taken in case.taken for change in taken.rest),
+    )
 
 
-def _is_there(write: Write, there: Container[str]) -> bool:
-    return write.data is not None or write.oid is None or write.oid in there
+def _accepted(taken: Taken, parent: str | int, by: Reviewer) -> NewCommit:
+    """The candidate's own commit, author, date and message on another parent, and who accepted it."""
+    proposal = taken.candidate.proposal
+    message = with_trailer(proposal, ACCEPTED, by.signature)
+    return NewCommit(parent, proposal.author, message, taken.pick.writes, proposal.encoding, by.ident)
 
 
-def _moved_commit(w: Waiting, pick: Pick, parent: str | int) -> NewCommit:
-    """The candidate's own commit, author, date and message, on another parent."""
-    return NewCommit(parent, w.proposal.author, w.proposal.raw, pick.writes, w.proposal.encoding)
-
-
-def _commit(case: _Case, pick: Pick, now: int) -> dict[str, Any]:
-    book, head, w, waiting = case.book, case.head, case.candidate, case.waiting
-    gone = {w.id, *includes(book, waiting)[0].get(w.id, ())}
-    dropped = [other for other in waiting if other.id == w.id or (other.id in gone and not other.held)]
-    others = [other for other in waiting if other not in dropped]
-    moves = _moves(book, others, case.target, on=None if pick.writes else head)
-    commits = [_moved_commit(w, pick, head)] if pick.writes else []
-    commits += [_moved_commit(other, p, 0 if pick.writes else head) for other, p in moves.moved]
-    made = write_commits(book.folder, commits, now)
-    new = made.pop(0) if pick.writes else None
-    steps = [RefMove(book.head_ref, head, new)] if new else []
-    steps += [RefMove(other.ref, other.commit, None) for other in dropped]
-    steps += [RefMove(other.ref, other.commit, to) for (other, _), to in zip(moves.moved, made, strict=True)]
-    _swap(case, steps, pick, new)
-    moved = [other.id for other, _ in moves.moved]
-    return {"ok": True, "id": w.id, "commit": new[:7] if new else None, "moved": moved, "stale": list(moves.stale)}
-
-
-def _swap(case: _Case, steps: Sequence[RefMove], pick: Pick, new: str | None) -> None:
+def _swap(case: Case, steps: Sequence[RefMove], new: str | None) -> None:
     """Move the branches, and the working files and index after them."""
-    book = case.book
-    if pick.entries:
-        working.lay_ready(book, case.index, pick.entries)
-    if not move_refs(book.folder, steps, f"lessonbook: accept {case.candidate.id}"):
+    book, entries = case.book, whole(case.taken)
+    first, more = case.taken[0].candidate.id, len(case.taken) - 1
+    if entries:
+        working.lay_ready(book, case.index, entries)
+    if not move_refs(book.folder, steps, f"lessonbook: accept {first}" + (f" and {more} more" if more else "")):
         working.discard(book)
         raise BusyError(CHANGED)
-    if pick.entries:
+    if entries:
         try:
-            working.carry_out(book, pick.entries, case.target.blobs)
+            working.carry_out(book, entries, case.target.blobs)
         except StoreError as error:
             raise StoreError(
                 f"it is accepted as {(new or '')[:7]}, but the working files could not be brought along ({error}); "
@@ -194,12 +195,11 @@ def _swap(case: _Case, steps: Sequence[RefMove], pick: Pick, new: str | None) ->
             ) from error
 
 
-def _length(target: Target) -> int:
-    return len(target.text(AGENTS).decode("utf-8", "replace"))
+def check_secrets(w: Waiting, target: Target) -> None:
+    """Raise ``InputError`` where a candidate would bring a secret to HEAD: a hand-made branch went through no proposer.
 
-
-def _check_secrets(w: Waiting, target: Target) -> None:
-    """Refuse a candidate that would bring a secret to HEAD: a hand-edited branch never went through the proposer."""
+    Raises ``StoreError`` where a file of it cannot be read.
+    """
     from lessonbook.core.redact import redact
 
     for what, text in (
@@ -209,6 +209,10 @@ def _check_secrets(w: Waiting, target: Target) -> None:
         if redact(text).count:
             raise InputError(SECRET.format(name=what))
     for change in w.changes:
+        if change.new and change.new.oid not in target.blobs:
+            raise StoreError(
+                f"{shown(change.path)} of {w.id} cannot be read: it is damaged or missing in the repository"
+            )
         old, new = (target.blobs.get(entry.oid, b"") if entry else b"" for entry in (change.old, change.new))
         known = set(old.splitlines())
         added = b"\n".join(line for line in new.splitlines() if line not in known).decode("utf-8", "replace")

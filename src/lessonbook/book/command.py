@@ -8,14 +8,15 @@ from typing import Any
 
 from lessonbook.book import queue, switch
 from lessonbook.book.sentences import EDITOR
-from lessonbook.book.wording import done_text, row_text
+from lessonbook.book.wording import done_text, many_text, row_text
 from lessonbook.core.candidate import is_candidate_id
 from lessonbook.core.errors import LessonbookError, reason
 from lessonbook.core.screen import printable
 
 _HELP = "{cmd!r} is not a command: say /learned, /learned compact [ID], /learned on|off|status, or " + (
-    "/learned diff|accept|reject ID"
+    "/learned diff|accept|reject|edit|split ID"
 )
+_EDIT = "an edit needs the new text: `lessonbook learned edit {id}` in a terminal opens it in your editor"
 
 
 def answer(folder: Path, arg: str, config_file: Path, now: int) -> str:
@@ -52,14 +53,36 @@ def _answer(folder: Path, cmd: str, id: str, config_file: Path, now: int) -> str
         return "\n".join(map(row_text, queue.candidates(folder))) or "nothing is pending"
     if cmd == "compact":
         return str(compact(folder, id or None)["error"])
+    if cmd == "edit":
+        return _EDIT.format(id=id or "ID")
     acts: dict[str, Callable[[], dict[str, Any]]] = {
         "diff": lambda: queue.diff(folder, id),
-        "accept": lambda: queue.accept(folder, id, now),
+        "accept": lambda: _accept(folder, id, config_file, now),
         "reject": lambda: queue.reject(folder, id),
+        "split": lambda: _split(folder, id, config_file, now),
     }
     if cmd not in acts:
         return _HELP.format(cmd=cmd)
     told = acts[cmd]()
+    if "accepted" in told:
+        return many_text(told)
     if not told["ok"]:
         return str(told["error"])
     return (told["diff"] or "(no change)") if cmd == "diff" else done_text(cmd, told)
+
+
+def _accept(folder: Path, words: str, config_file: Path, now: int) -> dict[str, Any]:
+    """Accept one candidate, or several whose ids stand side by side."""
+    from lessonbook.book.many import accept_many
+    from lessonbook.system.settings import reviewer
+
+    ids, by = words.split(), reviewer(config_file)
+    return accept_many(folder, ids, now, by) if len(ids) > 1 else queue.accept(folder, words, now, by)
+
+
+def _split(folder: Path, words: str, config_file: Path, now: int) -> dict[str, Any]:
+    from lessonbook.book.splitting import split
+    from lessonbook.system.settings import reviewer
+
+    id, _, way = words.partition(" ")
+    return split(folder, id, way.strip().removeprefix("by ") or "file", now, reviewer(config_file))

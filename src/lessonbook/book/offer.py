@@ -43,17 +43,18 @@ def offer(
     unexpected file name or an offer of nothing; ``BusyError``, ``StoreError``, ``SetupError``. Nothing is written then.
     """
     for item in offers:
-        _check(item)
+        check(item)
     if not offers:
         return []
     with book_locked(folder, wait):
         book = open_book(folder)
         if book is None or book.head is None:
             book = start(folder, book, now)
-        return _queued(book, offers, now, random_hex)
+        return queued(book, offers, now, random_hex)
 
 
-def _queued(book: Book, offers: Sequence[Offer], now: int, random_hex: Callable[[], str]) -> list[str]:
+def queued(book: Book, offers: Sequence[Offer], now: int, random_hex: Callable[[], str]) -> list[str]:
+    """Put offers that ``check`` let through into the queue of an open book, its lock held; see ``offer``."""
     head = book.head or ""
     refs, rejected = pending_refs(book, REJECTED_REFS)
     taken = {ref.id for ref in refs} | {ref.removeprefix(REJECTED_REFS)[:22] for ref in rejected}
@@ -117,7 +118,8 @@ def _one_line(text: str) -> str:
     return " ".join(text.replace("\0", " ").split())
 
 
-def _check(item: Offer) -> None:
+def check(item: Offer) -> None:
+    """Raise ``InputError`` for an offer of nothing, an unexpected file name, a secret, or text that cannot be kept."""
     from lessonbook.core.redact import redact
 
     if not _one_line(item.title) or not (item.files or (item.rule and item.rule.strip())):

@@ -55,9 +55,11 @@ class Target:
                 self.tree.pop(change.path, None)
             else:
                 self.tree[change.path] = change.new
+                self._folders.update(_above(change.path))
                 if write.data is not None:
                     self.blobs[change.new.oid] = write.data
-        self._folders = _folders(self.tree)
+        if any(change.new is None for change in pick.entries):
+            self._folders = _folders(self.tree)
 
     def text(self, path: bytes) -> bytes:
         """The file's bytes; empty where there is none or it was not read."""
@@ -82,8 +84,9 @@ class Target:
 
     def _collides(self, entries: Iterable[Change]) -> bool:
         """Whether a new path would need a file and a folder of one name."""
-        added = [change.path for change in entries if change.old is None]
-        if not any(path in self._folders or any(up in self.tree for up in _above(path)) for path in added):
+        added = {change.path for change in entries if change.old is None}
+        folders = {up for path in added for up in _above(path)}
+        if added.isdisjoint(self._folders | folders) and folders.isdisjoint(self.tree):
             return False
         tree = dict(self.tree)
         for change in entries:

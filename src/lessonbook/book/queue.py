@@ -12,13 +12,14 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from lessonbook.book.candidates import Asked, Waiting, read_waiting
-from lessonbook.book.content import refusal, shown
+from lessonbook.book.content import AGENTS, refusal, shown
 from lessonbook.book.inclusion import includes
-from lessonbook.book.picking import Target, needed
+from lessonbook.book.picking import Pick, Target, needed
 from lessonbook.book.repository import PENDING_REFS, REJECTED_REFS, Book, exists, find, open_book, pending_refs
-from lessonbook.book.sentences import BATCH, CHANGED, STALE
+from lessonbook.book.sentences import BATCH, CHANGED, LEARNED_MAX, STALE
 from lessonbook.core.errors import BusyError, InputError, LessonbookError, StoreError, reason
 from lessonbook.core.pending import Candidate, is_candidate_id
+from lessonbook.core.reviewer import TOOL, Reviewer
 from lessonbook.system import git
 from lessonbook.system.gitbatch import RefMove, move_refs, read_objects, read_tree
 
@@ -26,6 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+NO_ID = "{id!r} is not the id of a candidate; the list shows the ids"
 _WAIT = 0.2
 
 
@@ -44,6 +46,8 @@ def candidates(folder: Path) -> list[Candidate]:
         waiting = read_waiting(book, pending_refs(book, started=asked.refs)[0], asked)
     tree = read_tree(book.folder, book.head) if book.head and any(w.base != book.head for w in waiting) else {}
     wanted = [oid for w in waiting for oid in (needed(w.changes, tree) if w.base != book.head else ())]
+    rules = [change for w in waiting for change in w.changes if change.path == AGENTS]
+    wanted += [side.oid for change in rules for side in (change.old, change.new) if side and side.mode != "160000"]
     within, hidden = includes(book, waiting)
     blobs = {oid: found.data for oid, found in read_objects(book.folder, wanted).items()}
     target = Target(tree, blobs)
@@ -51,7 +55,7 @@ def candidates(folder: Path) -> list[Candidate]:
 
 
 def pending(folder: Path) -> list[dict[str, Any]]:
-    """Return ``candidates`` as rows: exactly ``{id, at, subject, files, stale, includes}``."""
+    """Return ``candidates`` as rows: exactly ``{id, at, subject, files, stale, over, includes}``."""
     return [
         {
             "id": c.id,
@@ -59,6 +63,7 @@ def pending(folder: Path) -> list[dict[str, Any]]:
             "subject": c.subject,
             "files": list(c.files),
             "stale": c.stale,
+            "over": c.over,
             "includes": list(c.includes),
         }
         for c in candidates(folder)
@@ -67,23 +72,25 @@ def pending(folder: Path) -> list[dict[str, Any]]:
 
 def diff(folder: Path, id: str) -> dict[str, Any]:
     """Return what accepting the candidate would change, as ``{ok, id, diff}``; never locks, never raises."""
-    return _told(folder, id, _diff)
+    return told(folder, id, _diff)
 
 
-def accept(folder: Path, id: str, now: int) -> dict[str, Any]:
+def accept(folder: Path, id: str, now: int, by: Reviewer = TOOL, only: Sequence[str] = ()) -> dict[str, Any]:
     """Move the candidate onto HEAD and the others onto the new HEAD: ``{ok, id, commit, moved, stale}``.
 
-    ``now`` (epoch seconds) becomes the commit time. ``commit`` is ``None`` where HEAD already held the change. Never
-    raises: ``{ok: False, id, error}`` where it cannot be done, with nothing changed.
+    ``now`` (epoch seconds) becomes the commit time, ``by`` the committer, named in a trailer ``Accepted-by``.
+    ``commit`` is ``None`` where HEAD already held the change. With ``only`` some of its files, the others stay pending
+    under the same id, and ``rest`` names them. Never raises: ``{ok: False, id, error}`` where it cannot be done, with
+    nothing changed.
     """
     from lessonbook.book import accepting
 
-    return _told(folder, id, lambda book, id: accepting.accept(book, id, now), lock=True)
+    return told(folder, id, lambda book, id: accepting.accept(book, id, now, by, only), lock=True)
 
 
 def reject(folder: Path, id: str) -> dict[str, Any]:
     """Drop the candidate and remember it under ``refs/lessonbook/rejected/``: ``{ok, id}``; never raises."""
-    return _told(folder, id, _reject, lock=True)
+    return told(folder, id, _reject, lock=True)
 
 
 def restack(folder: Path, now: int) -> tuple[list[str], list[str]]:
@@ -114,11 +121,14 @@ def book_locked(folder: Path, wait: float = _WAIT) -> Iterator[None]:
         yield
 
 
-def _told(folder: Path, id: str, act: Callable[[Book, str], dict[str, Any]], *, lock: bool = False) -> dict[str, Any]:
-    """Do ``act`` on an open book and a good id; every trouble becomes ``{ok: False, id, error}``."""
+def told(folder: Path, id: str, act: Callable[[Book, str], dict[str, Any]], *, lock: bool = False) -> dict[str, Any]:
+    """Return what ``act`` does on an open book and a good id; every trouble becomes ``{ok: False, id, error}``.
+
+    With ``lock`` the book's lock is held and nothing is left unfinished.
+    """
     try:
         if not is_candidate_id(id):
-            raise InputError(f"{id!r} is not the id of a candidate; the list shows the ids")
+            raise InputError(NO_ID.format(id=id))
         if not exists(folder):
             raise InputError(f"{folder} holds nothing that waits for review")
         book = _opened(folder, recover=False)
@@ -163,8 +173,10 @@ def _recovered(folder: Path, asked: Asked) -> Book | None:
 
 def _row(book: Book, w: Waiting, target: Target, within: Sequence[str]) -> Candidate:
     stale = w.problem or w.held or refusal(w.changes)
-    if stale is None and w.base != book.head and w.base != w.commit and target.pick(w.changes) is None:
-        stale = STALE
+    pick = Pick(entries=w.changes)
+    if stale is None and w.base != book.head and w.base != w.commit:
+        found = target.pick(w.changes)
+        pick, stale = found or pick, None if found else STALE
     return Candidate(
         id=w.id,
         at=w.proposal.at,
@@ -172,9 +184,26 @@ def _row(book: Book, w: Waiting, target: Target, within: Sequence[str]) -> Candi
         files=tuple(shown(change.path) for change in w.changes),
         commit=w.commit,
         stale=stale,
+        over=_over(pick, target) if stale is None else None,
         includes=tuple(within),
         trailers=w.proposal.trailers,
     )
+
+
+def _over(pick: Pick, target: Target) -> int | None:
+    """How many characters ``AGENTS.md`` would have, where accepting refuses because of that."""
+    written = {write.path: write for write in pick.writes}
+    for change in pick.entries:
+        if change.path == AGENTS and change.new:
+            merged = written[AGENTS].data if AGENTS in written else None
+            length = _characters(target.blobs.get(change.new.oid, b"") if merged is None else merged)
+            before = _characters(target.blobs.get(change.old.oid, b"")) if change.old else 0
+            return length if length > max(LEARNED_MAX, before) else None
+    return None
+
+
+def _characters(data: bytes) -> int:
+    return len(data.decode("utf-8", "replace"))
 
 
 def _diff(book: Book, id: str) -> dict[str, Any]:

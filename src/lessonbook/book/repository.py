@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
+from lessonbook.book.sentences import NOT_PENDING
 from lessonbook.core.errors import InputError, StoreError
 from lessonbook.core.pending import is_candidate_id
 from lessonbook.core.value import Value
@@ -150,7 +151,7 @@ def find(refs: Iterable[PendingRef], id: str) -> PendingRef:
     for ref in refs:
         if ref.id == id:
             return ref
-    raise InputError(f"nothing is pending as {id}")
+    raise InputError(NOT_PENDING.format(id=id))
 
 
 def _held(symref: str, worktree: str) -> str | None:

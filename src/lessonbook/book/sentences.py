@@ -8,15 +8,17 @@ LEARNED_MAX = 2000
 """How many characters of ``AGENTS.md`` a book holds; ``accept`` refuses what would take it past this."""
 SETTINGS = "settings.json"
 """Where version 0.2.44 of the original kept the switch."""
-STALE = "it no longer applies: the book has changed since it was proposed; reject it"
+STALE = "it no longer applies: the book has changed since it was proposed; edit or reject it"
 BATCH = "a batch is running on {folder}; try again when it has finished"
+NOT_PENDING = "nothing is pending as {id}"
 CHANGED = "the book changed while this was being done, and nothing was done; try again"
 UNCOMMITTED = "{folder} has uncommitted changes to {names}, which this candidate changes; commit or discard them first"
 TOO_LONG = (
     "accepting it would make AGENTS.md {length:,} characters long, past the {limit:,} a book allows; reject it, "
     "run `/learned compact {id}` to fold it into a shorter AGENTS.md, or shorten AGENTS.md and commit that first"
 )
-SECRET = "{name} holds what looks like a secret; reject it, or commit a corrected text on its branch"
+SECRET = "{name} holds what looks like a secret; edit or reject it"
+MARKERS = "{name} still holds conflict markers; keep what shall stand and remove the lines <<<<<<<, ======= and >>>>>>>"
 EDITOR = (
     "compacting needs an editor model (`models.editor` in config.toml, a command such as an agent's own), which this "
     "version cannot run yet; shorten AGENTS.md by hand and commit that"

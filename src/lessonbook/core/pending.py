@@ -29,3 +29,5 @@ class Candidate(Value):
     includes: tuple[str, ...] = ()
     trailers: tuple[tuple[str, str], ...] = ()
     """The commit message's trailers in order: the evidence a person can check."""
+    over: int | None = None
+    """How many characters ``AGENTS.md`` would have, where that is more than may be accepted; else ``None``."""

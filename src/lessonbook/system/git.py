@@ -13,11 +13,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lessonbook.core.errors import SetupError, StoreError
+from lessonbook.core.reviewer import TOOL
 from lessonbook.core.value import Value
 from lessonbook.system.settings import environment
 
-NAME = "lessonbook"
-EMAIL = "lessonbook@localhost"
+NAME = TOOL.name
+EMAIL = TOOL.email
 """The identity every commit of ours is made under; the person's is never read."""
 
 _CHUNK = 1 << 16

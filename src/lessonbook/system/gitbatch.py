@@ -62,6 +62,8 @@ class NewCommit(Value):
     message: bytes
     writes: tuple[Write, ...]
     encoding: bytes | None = None
+    committer: bytes = f"{git.NAME} <{git.EMAIL}>".encode()
+    """Who commits it, as ``name <email>``; our own identity by default."""
 
 
 class RefMove(Value):
@@ -221,10 +223,9 @@ def _id_size(folder: Path, commits: Sequence[NewCommit]) -> int:
 
 
 def _commit_stream(commit: NewCommit, number: int, now: int) -> list[bytes]:
-    name = b"%s <%s>" % (git.NAME.encode(), git.EMAIL.encode())
     lines = [
         b"commit %s\nmark :%d\nauthor %s\n" % (_SCRATCH, number, commit.author),
-        b"committer %s %d +0000\n" % (name, now),
+        b"committer %s %d +0000\n" % (commit.committer, now),
         b"encoding %s\n" % commit.encoding if commit.encoding else b"",
         b"data %d\n%s\n" % (len(commit.message), commit.message),
         _from(commit.parent),

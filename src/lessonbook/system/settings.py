@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from lessonbook.core.errors import SetupError, reason
+from lessonbook.core.reviewer import TOOL, Reviewer
 from lessonbook.core.value import Value
 
 TYPE_CHECKING = False
@@ -42,6 +43,8 @@ class Settings(Value):
     autolearn_review: bool = False
     memory_backend: str = "off"
     hindsight_url: str | None = None
+    review_name: str | None = None
+    review_email: str | None = None
 
 
 def environment() -> dict[str, str]:
@@ -98,9 +101,31 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise SetupError(f"{path} is not valid TOML: {error}.") from error
 
 
+def reviewer(config_file: Path, env: Mapping[str, str] | None = None) -> Reviewer:
+    """Return who reviews here: ``LESSONBOOK_REVIEWER`` (``Ana <ana@example.org>``), else ``[review]``, else ourselves.
+
+    The person's git configuration is never read. Raises ``SetupError`` where ``config_file`` cannot be read, is not
+    TOML, or holds values of the wrong type there.
+    """
+    from lessonbook.core import reviewer as people
+
+    told = people.parse((os.environ if env is None else env).get("LESSONBOOK_REVIEWER", ""))
+    if told is None:
+        table = _table(read_toml(config_file), "review")
+        told = people.reviewer(_text(table, "review.name", ""), _text(table, "review.email", ""))
+    return told or TOOL
+
+
+def editor(env: Mapping[str, str] | None = None) -> str:
+    """Return the command line of the person's editor, ``VISUAL`` before ``EDITOR``; ``""`` where neither is set."""
+    env = os.environ if env is None else env
+    return env.get("VISUAL", "").strip() or env.get("EDITOR", "").strip()
+
+
 def parse(table: Mapping[str, Any], where: Places) -> Settings:
     """Return the settings a parsed config holds. Unknown keys are left alone; raises ``SetupError`` for wrong types."""
     autolearn, memory, hindsight = (_table(table, name) for name in ("autolearn", "memory", "hindsight"))
+    review = _table(table, "review")
     return Settings(
         agent_dir=_agent_dir(_text(table, "agent_dir", ""), where),
         learning=_flag(table, "learning", True),
@@ -108,6 +133,8 @@ def parse(table: Mapping[str, Any], where: Places) -> Settings:
         autolearn_review=_flag(autolearn, "autolearn.review", False),
         memory_backend=_text(memory, "memory.backend", "off"),
         hindsight_url=_text(hindsight, "hindsight.url", "") or None,
+        review_name=_text(review, "review.name", "") or None,
+        review_email=_text(review, "review.email", "") or None,
     )
 
 

@@ -13,6 +13,7 @@ EXAMPLES = """
   lessonbook learn "Run make test, not pytest: the fixtures need the database make starts."
   lessonbook learn "Quote paths in scripts." --context "CI failure of 3 May"
   lessonbook learn "Prefer ripgrep." --scope global    recalled in every project (mnemopi)
+  lessonbook learn "…" --skill SKILL.md                and a skill with it
   git log -1 --format=%b | lessonbook learn -          the lesson from standard input"""
 
 _STDIN_MAX = 1 << 20
@@ -25,22 +26,34 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scope", choices=["project", "global"], help="who recalls it: this project (default), or every one (mnemopi)"
     )
+    parser.add_argument("--skill", type=Path, metavar="FILE", help="a SKILL.md to keep with the lesson")
+    parser.add_argument("--update", action="store_true", help="with --skill: change the skill that is there")
     parser.add_argument("--cwd", type=Path, metavar="DIR", help="a folder of the project (default: here)")
 
 
 def run(args: argparse.Namespace, out: Out) -> int:
     """Keep the lesson and say what happened to it."""
+    from secrets import token_hex
+    from time import time
+
     from lessonbook.actions.learn import LearnSession, LearnTool
+    from lessonbook.actions.skill_review import skill_offer
     from lessonbook.hosts.cli.here import folder, setup, typed
     from lessonbook.hosts.cli.remembering import opened
 
     text = _standard_input() if args.text == "-" else typed(args.text)
     if not text.strip():
         raise InputError("The lesson is empty; nothing was stored.")
-    _, settings = setup()
-    told = {"memory": text, "context": typed(args.context) if args.context else None, "scope": args.scope}
+    if args.update and not args.skill:
+        raise InputError("--update says what to do with the skill of --skill FILE; name that too.")
+    where, settings = setup()
+    skill = _skill(args.skill, "update" if args.update else "create") if args.skill else None
+    context = typed(args.context) if args.context else None
+    told = {"memory": text, "context": context, "scope": args.scope, "skill": skill}
     with opened(args.cwd) as memory:
-        session = LearnSession(cwd=folder(args.cwd), session_id="cli", memory=memory)
+        here = folder(args.cwd)
+        offer = skill_offer(where, here, "cli", time, lambda: token_hex(3))
+        session = LearnSession(cwd=here, session_id="cli", memory=memory, offer_skill=offer)
         # The switch is for agents: a person who types a lesson has asked for it.
         tool = LearnTool(settings.but(autolearn_enabled=True), session)
         result = tool.execute({key: value for key, value in told.items() if value is not None})
@@ -49,6 +62,26 @@ def run(args: argparse.Namespace, out: Out) -> int:
         out.note(f"lessonbook: {folder(args.cwd)} is not there; the lesson is kept for it all the same.")
     out.result({"ok": not result.is_error, "text": said, "details": result.details}, said)
     return 1 if result.is_error else 0
+
+
+def _skill(path: Path, action: str) -> dict[str, str]:
+    """The tool's argument for a SKILL.md: its name is the one it says, else its folder's."""
+    from lessonbook.core import frontmatter
+    from lessonbook.system.files import read_bytes
+
+    data = read_bytes(path.expanduser())
+    if data is None:
+        raise InputError(f"There is no file {path}.")
+    parts = frontmatter.split(data.decode("utf-8", "replace"))
+    if parts.problem:
+        raise InputError(f"{path} {parts.problem}.")
+    name, description = (parts.fields.get(key, "") for key in ("name", "description"))
+    return {
+        "action": action,
+        "name": str(name) or path.absolute().parent.name,
+        "description": str(description),
+        "body": parts.body,
+    }
 
 
 def _standard_input() -> str:

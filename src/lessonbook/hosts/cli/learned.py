@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 EXAMPLES = """
   lessonbook learned                                   what waits for review, in every book
   lessonbook learned diff 20261130-210500-3fa2c1       what one would change, and why
-  lessonbook learned accept 20261130-210500-3fa2c1
+  lessonbook learned accept 20261130-210500-3fa2c1     several ids: in one move
+  lessonbook learned edit 20261130-210500-3fa2c1       change it in your editor first
+  lessonbook learned split 20261130-210500-3fa2c1      one candidate per file
   lessonbook learned reject 20261130-210500-3fa2c1
   lessonbook learned list --book project               only this project's book
   lessonbook learned off                               brief nothing that was accepted, until `on`
@@ -32,13 +34,16 @@ _SWITCH = ("on", "off", "status")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``learned``."""
-    actions = ["list", "diff", "accept", "reject", "compact", *_SWITCH]
+    actions = ["list", "diff", "accept", "reject", "edit", "split", "compact", *_SWITCH]
     parser.add_argument("do", nargs="?", choices=actions, default="list", help="what to do (default: list)")
-    id = parser.add_argument("id", nargs="?", metavar="ID", help="the candidate, for diff, accept, reject and compact")
-    id.completer = _ids  # type: ignore[attr-defined]  # where argcomplete looks for it
-    parser.add_argument(
-        "--book", default="all", metavar="BOOK", help="all (default), global, project (this folder's), a name or a path"
-    )
+    ids = parser.add_argument("ids", nargs="*", metavar="ID", help="the candidate; accept takes several")
+    ids.completer = _ids  # type: ignore[attr-defined]  # where argcomplete looks for it
+    parser.add_argument("--book", metavar="BOOK", help="global, project, all (default), a name or a path")
+    parser.add_argument("--all", action="store_true", help="accept: everything that waits in --book")
+    parser.add_argument("--only", action="append", metavar="PATH", help="accept: only this file (repeatable)")
+    parser.add_argument("--file", action="append", metavar="PATH=FILE", help="edit: PATH's new text (repeatable)")
+    parser.add_argument("--delete", action="append", metavar="PATH", help="edit: leave PATH out (repeatable)")
+    parser.add_argument("--by", choices=["file", "paragraph"], help="split: by what (default: file)")
 
 
 def plain(words: Sequence[str]) -> SimpleNamespace | None:
@@ -47,29 +52,34 @@ def plain(words: Sequence[str]) -> SimpleNamespace | None:
     The list is what is asked for most, and loading ``argparse`` takes a third as long as listing a hundred candidates.
     """
     asked = [word for word in words if word != "--json"]
-    return SimpleNamespace(do="list", id=None, book="all") if asked in ([], ["list"]) else None
+    options = {**dict.fromkeys(("book", *_OPTIONS)), "all": False}
+    return SimpleNamespace(do="list", ids=[], **options) if asked in ([], ["list"]) else None
 
 
 def run(args: argparse.Namespace | SimpleNamespace, out: Out) -> int:
-    """List or decide. Exit code 1 where a candidate could not be shown, accepted or rejected."""
+    """List or decide. Exit code 1 where a candidate could not be shown, accepted, rejected, edited or split."""
     from lessonbook.actions import review
     from lessonbook.hosts.cli.here import folder
     from lessonbook.system.settings import places
 
-    if args.id and args.do in ("list", *_SWITCH):
-        raise InputError(f"`lessonbook learned {args.do}` takes no id.")
+    _check(args)
     if args.do in _SWITCH:
         return _switch(args.do, out)
     where = places()
-    books = review.books(where, args.book, folder(None) if args.book == "project" else None)
+    books = review.books(
+        where, "all" if args.book is None else args.book, folder(None) if args.book == "project" else None
+    )
     if args.do == "list":
         return _list(books, out)
+    id = args.ids[0] if args.ids else None
     if args.do == "compact":
-        return _compact(review.holding(books, args.id) if args.id else books[0], args.id, out)
-    if not args.id:
-        raise InputError(f"Say which one: `lessonbook learned {args.do} ID`; `lessonbook learned` shows the ids.")
-    book = review.holding(books, args.id)
-    told, text = review.decide(book, args.do, args.id, int(time()))
+        return _compact(review.holding(books, id) if id else books[0], id, out)
+    if args.do in ("accept", "edit", "split"):
+        from lessonbook.hosts.cli import rework
+
+        return _answer(*rework.answer(args, books, where.config_file, int(time())), out)
+    book = review.holding(books, args.ids[0])
+    told, text = review.decide(book, args.do, args.ids[0], int(time()))
     return _answer({**told, "book": book.name}, text, out)
 
 
@@ -79,6 +89,28 @@ def _ids(**_: object) -> list[str]:
     from lessonbook.system.settings import places
 
     return [row.id for _, rows in _read(books(places()))[0] for row in rows]
+
+
+_OPTIONS = {"all": "accept", "only": "accept", "file": "edit", "delete": "edit", "by": "split"}
+
+
+def _check(args: argparse.Namespace | SimpleNamespace) -> None:
+    """Refuse options and ids that the action does not take, before anything is done."""
+    for option, action in _OPTIONS.items():
+        if getattr(args, option) and args.do != action:
+            raise InputError(f"--{option} belongs to `lessonbook learned {action}`.")
+    if args.do in ("list", *_SWITCH, "compact"):
+        if len(args.ids) > (args.do == "compact"):
+            raise InputError(f"`lessonbook learned {args.do}` takes {'one id' if args.do == 'compact' else 'no id'}.")
+    elif args.all:
+        if args.ids or args.only or args.book is None:
+            raise InputError(
+                "Say which book: `lessonbook learned accept --all --book global|project|all`, without ids."
+            )
+    elif not args.ids:
+        raise InputError(f"Say which one: `lessonbook learned {args.do} ID`; `lessonbook learned` shows the ids.")
+    elif len(args.ids) > 1 and (args.do != "accept" or args.only):
+        raise InputError(f"Say one ID: `lessonbook learned {args.do} ID`; only accept takes several, without --only.")
 
 
 def _list(books: list[NamedBook], out: Out) -> int:
@@ -124,12 +156,12 @@ def _document(book: NamedBook, rows: list[Candidate]) -> dict[str, Any]:
 
 
 def _row(row: Candidate) -> dict[str, Any]:
-    fields = ("id", "at", "subject", "files", "stale", "includes")
+    fields = ("id", "at", "subject", "files", "stale", "over", "includes")
     return {name: getattr(row, name) for name in fields} | {"evidence": [list(pair) for pair in row.trailers]}
 
 
 def _cells(book: NamedBook, row: Candidate, named: bool) -> list[str]:
-    stale = f"stale: {row.stale}" if row.stale else ""
+    stale = f"stale: {row.stale}" if row.stale else f"over: {row.over:,} characters" if row.over else ""
     return [row.id, *([book.name] if named else []), ", ".join(row.files), row.subject, stale]
 
 
@@ -142,7 +174,7 @@ def _compact(book: NamedBook, id: str | None, out: Out) -> int:
 
 
 def _answer(document: dict[str, Any], text: str, out: Out) -> int:
-    if document["ok"] or out.json:
+    if document["ok"] or out.json or "books" in document:  # of many, each has its line
         out.result(document, text)
     else:
         out.error(text)

@@ -1,0 +1,77 @@
+"""Works on candidates before or while they are accepted: in an editor, by file or paragraph, many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from lessonbook.actions.review import NamedBook, holding
+from lessonbook.book.wording import done_text, many_text
+from lessonbook.core.errors import InputError
+from lessonbook.core.reviewer import Reviewer
+
+Answer = tuple[dict[str, Any], str]
+Editor = Callable[[Mapping[str, bytes]], Mapping[str, bytes]]
+
+
+def accept_many(books: Sequence[NamedBook], ids: Sequence[str], now: int, by: Reviewer) -> Answer:
+    """Accept the candidates, in one move per book that holds some: the result of each book, and the text.
+
+    Raises ``InputError``, with nothing done, where no book holds one of them.
+    """
+    by_book: dict[NamedBook, list[str]] = {}
+    for id in dict.fromkeys(ids):
+        by_book.setdefault(holding(list(books), id), []).append(id)
+    return _accepted(by_book, now, by)
+
+
+def accept_all(books: Sequence[NamedBook], now: int, by: Reviewer) -> Answer:
+    """Accept everything that waits in these books, oldest first, in one move per book."""
+    from lessonbook.book.queue import candidates
+
+    found = {book: [row.id for row in candidates(book.folder)] for book in books}
+    return _accepted({book: ids for book, ids in found.items() if ids}, now, by)
+
+
+def edit(book: NamedBook, id: str, files: Mapping[str, str | bytes | None], now: int, by: Reviewer) -> Answer:
+    """Replace files of the candidate; see ``editing.edit``."""
+    from lessonbook.book import editing
+
+    told = editing.edit(book.folder, id, files, now, by)
+    return told, done_text("edit", told) if told["ok"] else told["error"]
+
+
+def edit_in(editor: Editor, book: NamedBook, id: str, now: int, by: Reviewer) -> Answer:
+    """Let a person change the candidate's files in their editor; where they change none, nothing is done.
+
+    A file that conflicts with HEAD is shown with both sides between markers. Raises what ``editor`` raises.
+    """
+    from lessonbook.book import editing
+
+    drafts = editing.drafts(book.folder, id)
+    if not drafts["ok"]:
+        return drafts, drafts["error"]
+    if not drafts["files"]:
+        raise InputError(f"{id} holds no text to edit; give new content with --file PATH=FILE.")
+    left = editor(drafts["files"])
+    changed = {path: data for path, data in left.items() if data != drafts["files"][path]}
+    if not changed:
+        return {"ok": True, "id": id, "files": [], "redacted": 0, "changed": False}, f"{id} is as it was"
+    return edit(book, id, changed, now, by)
+
+
+def split(book: NamedBook, id: str, way: str, now: int, by: Reviewer) -> Answer:
+    """Make several candidates of one; see ``splitting.split``."""
+    from lessonbook.book import splitting
+
+    told = splitting.split(book.folder, id, way, now, by)
+    return told, done_text("split", told) if told["ok"] else told["error"]
+
+
+def _accepted(by_book: Mapping[NamedBook, list[str]], now: int, by: Reviewer) -> Answer:
+    from lessonbook.book.many import accept_many as accept
+
+    told = {book: accept(book.folder, ids, now, by) for book, ids in by_book.items()}
+    rows = [{**answer, "book": book.name} for book, answer in told.items()]
+    text = "\n".join(map(many_text, told.values())) or "nothing is pending"
+    return {"ok": all(answer["ok"] for answer in told.values()), "books": rows}, text

@@ -1,0 +1,107 @@
+"""Takes candidates one upon the other, in memory: what is accepted, in which parts, and why the rest is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from lessonbook.book import working
+from lessonbook.book.candidates import Waiting
+from lessonbook.book.content import AGENTS, refusal, shown
+from lessonbook.book.picking import Pick, Target
+from lessonbook.book.repository import Book
+from lessonbook.book.sentences import LEARNED_MAX, STALE, TOO_LONG, UNCOMMITTED
+from lessonbook.core.errors import InputError
+from lessonbook.core.reviewer import Reviewer
+from lessonbook.system.gitbatch import Change, Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One candidate that is accepted: what picking it comes to, and which of its changes stay behind."""
+
+    candidate: Waiting
+    pick: Pick
+    rest: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """All that accepting is decided on, and what has been taken so far."""
+
+    book: Book
+    head: str
+    waiting: Sequence[Waiting]
+    within: Mapping[str, tuple[str, ...]]
+    tree: Mapping[bytes, Entry]
+    """HEAD's tree; ``target`` starts as it and advances with each candidate taken."""
+    target: Target
+    index: working.Index
+    by: Reviewer
+    taken: list[Taken] = field(default_factory=list)
+
+    @property
+    def gone(self) -> set[str]:
+        """The ids that are accepted whole, and those that they carry with them."""
+        ids = [taken.candidate.id for taken in self.taken if not taken.rest]
+        return {*ids, *(id for one in ids for id in self.within.get(one, ()))}
+
+
+def chosen(w: Waiting, only: Sequence[str]) -> tuple[Waiting, tuple[Change, ...]]:
+    """Return the candidate with only the changes of those files, and its other changes. Raises ``InputError``."""
+    if w.problem or w.held:
+        raise InputError(w.problem or f"{w.id} cannot be accepted: {w.held}")
+    wanted = set(only)
+    missing = wanted - {shown(change.path) for change in w.changes}
+    if missing:
+        raise InputError(f"{w.id} does not change {', '.join(sorted(missing))}; it changes {_names(w.changes)}")
+    part = tuple(change for change in w.changes if not wanted or shown(change.path) in wanted)
+    why = refusal(part)
+    if why:
+        raise InputError(why)
+    return w.but(changes=part), tuple(change for change in w.changes if change not in part)
+
+
+def take(case: Case, w: Waiting, rest: tuple[Change, ...]) -> dict[str, Any] | None:
+    """Add the candidate to what is taken, or return why it cannot be. Raises ``InputError`` likewise."""
+    if w.id in case.gone:  # one that carries it was taken before it
+        case.taken.append(Taken(w, Pick()))
+        return None
+    target = case.target
+    if rest and case.within.get(w.id):
+        raise InputError(f"{w.id} stands for {', '.join(case.within[w.id])} too, so it can only be accepted whole")
+    dirty = working.uncommitted(case.book, case.index, (change.path for change in w.changes), case.tree)
+    if dirty:
+        raise InputError(UNCOMMITTED.format(folder=case.book.folder, names=", ".join(dirty)))
+    # A commit that HEAD reaches is held, whatever was made of its lines since.
+    pick = Pick() if w.base == w.commit else target.pick(w.changes)
+    if pick is None:
+        raise InputError(STALE)
+    before, length = _length(target), _length(target, pick)
+    if length > max(LEARNED_MAX, before):
+        return {"error": TOO_LONG.format(length=length, limit=LEARNED_MAX, id=w.id), "length": length}
+    target.advance(pick)
+    case.taken.append(Taken(w, pick, rest))
+    return None
+
+
+def whole(taken: Sequence[Taken]) -> list[Change]:
+    """Return what all picks together do to each path."""
+    found: dict[bytes, Change] = {}
+    for entry in (entry for one in taken for entry in one.pick.entries):
+        found[entry.path] = Change(entry.path, found.get(entry.path, entry).old, entry.new)
+    return [change for change in found.values() if change.old != change.new]
+
+
+def _names(changes: Sequence[Change]) -> str:
+    return ", ".join(shown(change.path) for change in changes) or "no file"
+
+
+def _length(target: Target, pick: Pick | None = None) -> int:
+    """How many characters ``AGENTS.md`` has, or would have after ``pick``."""
+    data = target.text(AGENTS)
+    for write in pick.writes if pick else ():
+        if write.path == AGENTS:
+            data = write.data if write.data is not None else target.blobs.get(write.oid or "", b"")
+    return len(data.decode("utf-8", "replace"))

@@ -1,0 +1,67 @@
+"""``lessonbook learned accept|edit|split``: what a reviewer signs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lessonbook.core.errors import InputError
+
+if TYPE_CHECKING:
+    import argparse
+    from types import SimpleNamespace
+
+    from lessonbook.actions.review import NamedBook
+    from lessonbook.core.reviewer import Reviewer
+
+Answer = tuple[dict[str, Any], str]
+
+
+def answer(args: argparse.Namespace | SimpleNamespace, books: list[NamedBook], config_file: Path, now: int) -> Answer:
+    """Do what was asked and return the document and the text for a person."""
+    from lessonbook.actions import review, rework
+    from lessonbook.system.settings import reviewer
+
+    by = reviewer(config_file)
+    if args.all:
+        return rework.accept_all(books, now, by)
+    if len(args.ids) > 1:
+        return rework.accept_many(books, args.ids, now, by)
+    book = review.holding(books, args.ids[0])
+    told, text = _one(args, book, now, by)
+    return {**told, "book": book.name}, text
+
+
+def _one(args: argparse.Namespace | SimpleNamespace, book: NamedBook, now: int, by: Reviewer) -> Answer:
+    from lessonbook.actions import review, rework
+
+    id = args.ids[0]
+    if args.do == "accept":
+        return review.decide(book, "accept", id, now, by, args.only or ())
+    if args.do == "split":
+        return rework.split(book, id, args.by or "file", now, by)
+    files = {**_read(args.file or ()), **dict.fromkeys(args.delete or ())}
+    if files:
+        return rework.edit(book, id, files, now, by)
+    from lessonbook.system.editor import edited
+
+    return rework.edit_in(edited, book, id, now, by)
+
+
+def _read(pairs: Sequence[str]) -> dict[str, bytes | None]:
+    """The new text of each ``PATH=FILE``; ``-`` is standard input."""
+    import sys
+
+    from lessonbook.system.files import read_bytes
+
+    found: dict[str, bytes | None] = {}
+    for pair in pairs:
+        path, _, file = pair.partition("=")
+        if not path or not file:
+            raise InputError(f"{pair!r} is not PATH=FILE, such as AGENTS.md=new-agents.md.")
+        data = sys.stdin.buffer.read() if file == "-" and sys.stdin else read_bytes(Path(file).expanduser())
+        if data is None:
+            raise InputError(f"There is no file {file} to take the new text from.")
+        found[path] = data
+    return found

@@ -1,0 +1,181 @@
+"""``learned accept``, ``edit`` and ``split``, and ``learn --skill``, as a person types them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lessonbook.book import queue
+from lessonbook.book.offer import Offer, offer
+
+NOW = 1_798_675_200
+Commit = Callable[..., Path]
+SKILL = "---\nname: release\ndescription: When releasing, tag first.\n---\n\nTag.\n"
+ANA = {"LESSONBOOK_REVIEWER": "Ana Lee <ana@example.org>"}
+
+
+def offered(folder: Path, *offers: Offer) -> list[str]:
+    tails = iter(f"{n:06x}" for n in range(1, 99))
+    return offer(folder, offers, NOW, tails.__next__)
+
+
+def git(folder: Path, *words: str) -> str:
+    env = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    return subprocess.run(["git", "-C", str(folder), *words], env=env, capture_output=True, check=True).stdout.decode()
+
+
+@pytest.fixture
+def book(commit: Commit) -> Path:
+    return commit({"AGENTS.md": "Lint.\n"})
+
+
+def test_several_in_one_move(run, book: Path) -> None:
+    one, two, three = offered(book, *(Offer(t, f"{t}.") for t in ("One", "Two", "Three")))
+    done = run("learned", "accept", one, two, env=ANA)
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0 and [line.split(" as ")[0] for line in lines[:2]] == [
+        f"accepted {one}",
+        f"accepted {two}",
+    ]
+    assert lines[2] == f"moved {three} onto it" and (book / "AGENTS.md").read_text() == "Lint.\n\nOne.\n\nTwo.\n"
+    assert git(book, "log", "-1", "--format=%cn|%(trailers:key=Accepted-by,valueonly)").strip() == (
+        "Ana Lee|Ana Lee <ana@example.org>"
+    )
+    done = run("learned", "accept", three, one, "--book", "global")
+    assert done.returncode == 1 and f"not accepted {one}: nothing is pending" in done.stdout
+    assert run("learned", "accept", one, two).returncode == 1
+
+
+def test_all_of_a_book(run, commit: Commit, book: Path) -> None:
+    other = commit({"AGENTS.md": "x\n"}, "app-00000001")
+    mine, theirs = offered(book, Offer("One", "One."))[0], offered(other, Offer("Two", "Two."))[0]
+    assert "--book" in run("learned", "accept", "--all").stderr
+    told = json.loads(run("learned", "accept", "--all", "--book", "app-00000001", "--json").stdout)
+    assert told["ok"] and [row["id"] for row in told["books"][0]["accepted"]] == [theirs]
+    assert queue.candidates(book)[0].id == mine
+    assert run("learned", "accept", "--all", "--book", "all").stdout.startswith(f"accepted {mine} as ")
+    assert run("learned", "accept", "--all", "--book", "all").stdout == "nothing is pending\n"
+
+
+def test_a_part_and_a_split(run, book: Path) -> None:
+    [id] = offered(book, Offer("Both", "Rule.", {"skills/release/SKILL.md": SKILL, "skills/release/b": "b\n"}))
+    done = run("learned", "accept", id, "--only", "AGENTS.md")
+    rest = "skills/release/SKILL.md, skills/release/b"
+    assert done.stdout.endswith(f"; still waiting under that id: {rest}; moved {id} onto it\n")
+    done = run("learned", "split", id)
+    assert done.stdout == f"split {id} into {id[:-1]}2, {id[:-1]}3\n"
+    assert "nothing to split by paragraph" in run("learned", "split", f"{id[:-1]}2", "--by", "paragraph").stderr
+
+
+def test_an_edit_in_an_editor(run, book: Path) -> None:
+    [id] = offered(book, Offer("One", "One.", {"skills/release/SKILL.md": SKILL}))
+    assert run("learned", "edit", id, env={"EDITOR": ""}).returncode == 4
+    assert run("learned", "edit", id, env={"EDITOR": "true"}).stdout == f"{id} is as it was\n"
+    assert run("learned", "edit", id, env={"EDITOR": "false"}).returncode == 2
+    done = run("learned", "edit", id, env={"VISUAL": "sed -i s/One/Better/", **ANA})
+    assert done.stdout == f"edited {id}; it changes AGENTS.md, skills/release/SKILL.md\n"
+    shown = run("learned", "diff", id).stdout
+    assert "+Better." in shown and "Edited-by: Ana Lee <ana@example.org>" in shown
+    assert run("learned", "accept", id).returncode == 0
+
+
+def test_a_conflict_is_solved_in_the_editor(run, commit: Commit, book: Path) -> None:
+    [id] = offered(book, Offer("One", files={"AGENTS.md": "Lint last.\n"}))
+    commit({"AGENTS.md": "Lint twice.\n"})
+    assert "conflict markers" in run("learned", "edit", id, env={"EDITOR": "sh -c 'echo x >> $1' x"}).stderr
+    both = "sed -i -e /^[=\\<\\>]/d"
+    assert run("learned", "edit", id, env={"EDITOR": both}).returncode == 0
+    assert run("learned", "accept", id).returncode == 0
+    assert (book / "AGENTS.md").read_text() == "Lint twice.\nLint last.\n"
+
+
+def test_an_edit_by_a_script(run, book: Path, tmp_path: Path) -> None:
+    [id] = offered(book, Offer("One", "One.", {"skills/release/SKILL.md": SKILL}))
+    (tmp_path / "new").write_text("Lint.\n\nKey " + "ghp_" + "a1B2" * 9 + "\n")
+    words = ("learned", "edit", id, "--file", f"AGENTS.md={tmp_path / 'new'}", "--delete", "skills/release/SKILL.md")
+    told = json.loads(run(*words, "--json").stdout)
+    assert told == {"ok": True, "id": id, "files": ["AGENTS.md"], "redacted": 1, "changed": True, "book": "global"}
+    assert run("learned", "edit", id, "--file", "AGENTS.md=-", stdin="Lint.\n\nPiped.\n").returncode == 0
+    assert "+Piped." in run("learned", "diff", id).stdout
+    for wrong in ("AGENTS.md", "AGENTS.md=/no/such/file", "=x"):
+        done = run("learned", "edit", id, "--file", wrong)
+        assert done.returncode == 2 and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("accept", "--by", "file", "x"),
+        ("reject", "a", "b"),
+        ("diff", "a", "b"),
+        ("edit",),
+        ("split", "a", "b"),
+        ("accept", "a", "b", "--only", "AGENTS.md"),
+        ("accept", "a", "--all", "--book", "all"),
+        ("list", "a"),
+        ("on", "a"),
+        ("reject", "a", "--all"),
+        ("reject", "a", "--only", "b"),
+        ("accept", "a", "--file", "b=c"),
+    ],
+)
+def test_what_does_not_belong_together_is_said(run, words: tuple[str, ...]) -> None:
+    done = run("learned", *words)
+    assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1
+
+
+def test_a_broken_configuration_is_a_refusal(run, book: Path, home: Path) -> None:
+    from lessonbook import learned
+
+    [id] = offered(book, Offer("One", "One."))
+    (home / ".config/lessonbook/config.toml").write_text("= x")
+    assert run("learned", "accept", id).returncode == 4
+    assert "not valid TOML" in learned.accept(book, id)["error"]
+    assert "not valid TOML" in learned.accept_many(book, [id])["refused"][0]["error"]
+    assert "not valid TOML" in learned.learned_command(book, f"accept {id}")
+    assert learned.accept(book, id, reviewer="Ana")["ok"]
+
+
+def test_the_text_command_knows_them(book: Path) -> None:
+    from lessonbook import learned
+
+    one, two, three = offered(
+        book, Offer("One", "One.", {"skills/release/SKILL.md": SKILL}), Offer("Two", "Two."), Offer("Three", "Three.")
+    )
+    assert learned.learned_command(book, f"split {two}").endswith("nothing to split by file")
+    assert learned.learned_command(book, f"split {one} by line").endswith("not 'line'")
+    assert learned.learned_command(book, f"split {one}").startswith(f"split {one} into ")
+    assert f"`lessonbook learned edit {two}`" in learned.learned_command(book, f"edit {two}")
+    said = learned.learned_command(book, f"accept {two} {three} nope").splitlines()
+    assert [line.split(" as ")[0] for line in said[:2]] == [f"accepted {two}", f"accepted {three}"]
+    assert said[2].startswith("not accepted nope:")
+    row = learned.pending(book)[0]
+    assert learned.edit(book, row["id"], {"AGENTS.md": "Short.\n"}, reviewer="Bo")["ok"]
+    assert learned.split(book, row["id"], by="x")["ok"] is False and learned.edit(book, "x", {})["ok"] is False
+
+
+def test_a_skill_from_the_shell_waits_for_review(run, home: Path, tmp_path: Path) -> None:
+    run("config", "set", "memory.backend", "local")
+    (tmp_path / "SKILL.md").write_text(SKILL)
+    assert run("learn", "Tag first.", "--skill", str(tmp_path / "SKILL.md")).stdout == (
+        'Lesson stored. Created managed skill "release".\n'
+    )
+    run("config", "set", "autolearn.review", "true")
+    (tmp_path / "SKILL.md").write_text(SKILL.replace("release", "ship"))
+    for _ in range(2):
+        done = run("learn", "Tag first.", "--skill", str(tmp_path / "SKILL.md"), "--json")
+        told = json.loads(done.stdout)
+        id = told["details"]["pending"]
+        assert told["text"] == f'Lesson stored. Proposed skill "ship" for review as {id}.'
+        assert told["details"] == {"skill": None, "pending": id}
+        assert run("learned").stdout.count(id) == 1
+    assert run("learned", "accept", id).returncode == 0
+    assert "ship" in run("skills").stdout and not (home / ".local/share/lessonbook/agent/managed-skills/ship").exists()
+    assert run("learn", "x", "--update").returncode == 2
+    (tmp_path / "SKILL.md").write_text("no frontmatter")
+    assert "no frontmatter" in run("learn", "x", "--skill", str(tmp_path / "SKILL.md")).stderr
