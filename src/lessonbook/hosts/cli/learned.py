@@ -38,7 +38,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("do", nargs="?", choices=actions, default="list", help="what to do (default: list)")
     ids = parser.add_argument("ids", nargs="*", metavar="ID", help="the candidate; accept takes several")
     ids.completer = _ids  # type: ignore[attr-defined]  # where argcomplete looks for it
-    parser.add_argument("--book", metavar="BOOK", help="global, project, all (default), a name or a path")
+    parser.add_argument(
+        "--book", metavar="BOOK", help="all (default), global, project (this folder's), a name or a path"
+    )
     parser.add_argument("--all", action="store_true", help="accept: everything that waits in --book")
     parser.add_argument("--only", action="append", metavar="PATH", help="accept: only this file (repeatable)")
     parser.add_argument("--file", action="append", metavar="PATH=FILE", help="edit: PATH's new text (repeatable)")
