@@ -14,8 +14,8 @@ import lessonbook.learned as learned
 from lessonbook.book.offer import Offer, offer
 
 FUNCTIONS = {
-    "accept": ["folder", "id", "files", "reviewer"],
-    "accept_many": ["folder", "ids", "reviewer"],
+    "accept": ["folder", "id", "files", "reviewer", "acknowledge"],
+    "accept_many": ["folder", "ids", "reviewer", "acknowledge"],
     "compact": ["folder", "id", "chat"],
     "diff": ["folder", "id"],
     "edit": ["folder", "id", "files", "reviewer"],
@@ -24,8 +24,16 @@ FUNCTIONS = {
     "learned_command": ["folder", "arg"],
     "learned_folder": ["cfg"],
     "pending": ["folder"],
-    "reject": ["folder", "id"],
+    "promote": ["folder", "id", "project"],
+    "pull": ["folder", "remote"],
+    "push": ["folder", "remote"],
+    "reject": ["folder", "id", "reason"],
+    "rejected": ["folder"],
     "restack": ["folder"],
+    "review": ["folder"],
+    "undo": ["folder", "id"],
+    "unreject": ["folder", "id"],
+    "verify": ["folder"],
     "set_enabled": ["cfg", "on"],
     "split": ["folder", "id", "by", "reviewer"],
 }

@@ -9,9 +9,22 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 
-from lessonbook.book import command, queue, switch
+from lessonbook.book import (
+    command,
+    promoting,
+    pulling,
+    pushing,
+    queue,
+    rejecting,
+    remembered,
+    reviewing,
+    switch,
+    undoing,
+    verifying,
+)
 from lessonbook.book.sentences import LEARNED, LEARNED_MAX, PENDING, SETTINGS, STALE
 from lessonbook.core.errors import LessonbookError
 from lessonbook.core.reviewer import Reviewer, parse
@@ -38,10 +51,18 @@ __all__ = [
     "learned_command",
     "learned_folder",
     "pending",
+    "promote",
+    "pull",
+    "push",
     "reject",
+    "rejected",
     "restack",
+    "review",
     "set_enabled",
     "split",
+    "undo",
+    "unreject",
+    "verify",
 ]
 
 Folder = str | os.PathLike[str]
@@ -62,27 +83,37 @@ def diff(folder: Folder, id: str) -> dict[str, Any]:
     return queue.diff(Path(folder), id)
 
 
-def accept(folder: Folder, id: str, files: Iterable[str] = (), reviewer: str | None = None) -> dict[str, Any]:
+def accept(
+    folder: Folder,
+    id: str,
+    files: Iterable[str] = (),
+    reviewer: str | None = None,
+    acknowledge: bool | Iterable[str] = False,
+) -> dict[str, Any]:
     """Move candidate ``id`` onto HEAD, then the others onto the new HEAD: ``{ok, id, commit, moved, stale}``.
 
     With ``files`` only its changes of those files; the others stay pending under the same id, and ``rest`` names them.
     ``reviewer``, such as ``Ana Lee <ana@example.org>``, is who accepts, named in the commit's trailer ``Accepted-by``;
     by default who ``LESSONBOOK_REVIEWER`` or ``[review]`` in ``config.toml`` says, else lessonbook itself.
+    One with signs of poisoning (``review`` shows them) is refused unless a person has seen them: ``acknowledge`` is
+    ``True``, or the kinds they have seen. ``acknowledged`` then lists them.
     """
     only = [files] if isinstance(files, str) else list(files)
-    return _by(reviewer, id, lambda by: queue.accept(Path(folder), id, int(time.time()), by, only))
+    return _by(reviewer, id, lambda by: queue.accept(Path(folder), id, int(time.time()), by, only, acknowledge))
 
 
-def accept_many(folder: Folder, ids: Iterable[str], reviewer: str | None = None) -> dict[str, Any]:
+def accept_many(
+    folder: Folder, ids: Iterable[str], reviewer: str | None = None, acknowledge: bool | Iterable[str] = False
+) -> dict[str, Any]:
     """Accept candidates in one move, one commit each, in the given order: ``{ok, accepted, refused, moved, stale}``.
 
     ``accepted`` holds ``{id, commit}``, ``refused`` ``{id, error}``; one that is refused leaves the others, and ``ok``
-    is whether none was.
+    is whether none was. ``acknowledge`` is as for ``accept``.
     """
     from lessonbook.book import many
 
     asked = [ids] if isinstance(ids, str) else list(ids)
-    told = _by(reviewer, "", lambda by: many.accept_many(Path(folder), asked, int(time.time()), by))
+    told = _by(reviewer, "", lambda by: many.accept_many(Path(folder), asked, int(time.time()), by, acknowledge))
     if "accepted" in told:
         return told
     refused = [{"id": id, "error": told["error"]} for id in asked]
@@ -115,9 +146,45 @@ def split(folder: Folder, id: str, by: str = "file", reviewer: str | None = None
     return _by(reviewer, id, lambda who: splitting.split(Path(folder), id, by, int(time.time()), who))
 
 
-def reject(folder: Folder, id: str) -> dict[str, Any]:
-    """Drop candidate ``id``: ``{ok, id}``. Its commit is remembered, so that it is not proposed again."""
-    return queue.reject(Path(folder), id)
+def reject(folder: Folder, id: str, reason: str | None = None) -> dict[str, Any]:
+    """Drop candidate ``id``: ``{ok, id}``. It is remembered with the reason, so that it is not proposed again."""
+    return queue.reject(Path(folder), id, int(time.time()), reason)
+
+
+def undo(folder: Folder, id: str) -> dict[str, Any]:
+    """Take accepted candidate ``id`` back: ``{ok, id, commit, pending, moved, stale}``; it waits for review again."""
+    return undoing.undo(Path(folder), id, int(time.time()))
+
+
+def unreject(folder: Folder, id: str) -> dict[str, Any]:
+    """Put rejected candidate ``id`` back in the queue: ``{ok, id}``."""
+    return rejecting.unreject(Path(folder), id)
+
+
+def rejected(folder: Folder) -> list[dict[str, Any]]:
+    """Return what was rejected, oldest proposal first: ``{id, at, rejected_at, subject, files, reason}``.
+
+    Times are epoch seconds; ``rejected_at`` is 0 where it is not known. Raises ``LessonbookError`` as ``pending`` does.
+    """
+    return [asdict(row) | {"files": list(row.files)} for row in remembered.rejected(Path(folder))]
+
+
+def review(folder: Folder) -> list[dict[str, Any]]:
+    """Return the rows of ``pending`` with what to look at before deciding.
+
+    ``signs`` of poisoning are ``{kind, path, line, excerpt, why}``; ``twins`` are other candidates that say nearly the
+    same, ``{id, became, reason}``. Takes longer than ``pending``: every text is read. Raises as ``pending`` does.
+    """
+    return list(map(reviewing.row_dict, reviewing.reviewed(Path(folder))))
+
+
+def verify(folder: Folder) -> dict[str, Any]:
+    """Return the changes on HEAD that did not come through the queue: ``{ok, accepted, by_originals, changes}``.
+
+    ``ok`` where there are none; a change is ``{commit, author, at, subject, files}``. Never raises: ``{ok: False,
+    error}``.
+    """
+    return verifying.verified(Path(folder))
 
 
 def restack(folder: Folder) -> tuple[list[str], list[str]]:
@@ -131,6 +198,29 @@ def restack(folder: Folder) -> tuple[list[str], list[str]]:
 def compact(folder: Folder, id: str | None = None, chat: Callable[[str], str] | None = None) -> dict[str, Any]:
     """Say what a shorter ``AGENTS.md`` needs, an editor model this version cannot run yet: ``{ok: False, error}``."""
     return command.compact(Path(folder), id)
+
+
+def promote(folder: Folder, id: str, project: Folder) -> dict[str, Any]:
+    """Make branch ``lessonbook/<id>`` of accepted candidate ``id`` in a project's own repository, for its people.
+
+    ``{ok, id, branch, commit, files, project}``. A rule goes to the end of its ``AGENTS.md``, a skill into
+    ``.agents/skills/``. The project's files, index, HEAD and other branches stay; nothing is pushed.
+    """
+    return promoting.promote(Path(folder), id, Path(project), int(time.time()))
+
+
+def pull(folder: Folder, remote: str) -> dict[str, Any]:
+    """Bring in a team's book: ``{ok, remote, commit, new, gone, moved, stale}``. Fast-forward only.
+
+    ``remote`` is a folder, an ssh or https address, or the name of a remote of the book's repository. Uses the network
+    where that is elsewhere. Never raises: ``{ok: False, remote, error}``.
+    """
+    return pulling.pull(Path(folder), remote, int(time.time()))
+
+
+def push(folder: Folder, remote: str) -> dict[str, Any]:
+    """Bring this book to a team's: ``{ok, remote, commit, new, gone, withheld}``; see ``pull``."""
+    return pushing.push(Path(folder), remote)
 
 
 def learned_command(folder: Folder, arg: str = "") -> str:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -114,18 +113,6 @@ def test_many_people_accept_at_once_and_each_candidate_counts_once(repo: Any) ->
     assert all(answer["ok"] for answer in told), told
     assert repo.git("rev-list", "--count", "HEAD") == "9"
     assert len(repo.text().split("\n\n")) == 9 and repo.git("status", "--porcelain") == ""
-
-
-@pytest.fixture
-def counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A ``git`` first on PATH that notes each start and runs the real one."""
-    log = tmp_path / "starts"
-    wrapper = tmp_path / "bin" / "git"
-    wrapper.parent.mkdir()
-    wrapper.write_text(f'#!/bin/sh\necho x >> {log}\nexec {shutil.which("git")} "$@"\n')
-    wrapper.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{wrapper.parent}:{os.environ['PATH']}")
-    return log
 
 
 def test_the_number_of_processes_never_grows_with_the_queue(make_repo: Any, counted: Path) -> None:
@@ -264,7 +251,7 @@ class TestAnyOrder:
                 assert told["ok"] or (id not in waiting) or told["error"] == STALE, told
                 moved = repo.git("rev-parse", "HEAD") != head
                 assert moved == bool(told["ok"] and told["commit"])
-                signed = f"{messages[id].rstrip()}\n\nAccepted-by: lessonbook <lessonbook@localhost>"
+                signed = f"{messages[id].rstrip()}\n\nAccepted-by: lessonbook <lessonbook@localhost>\nAccepted-id: {id}"
                 assert not moved or repo.git("log", "-1", "--format=%an %ad %B").rstrip() == signed
                 waiting -= {id} if told["ok"] else set()
             elif verb == "reject":

@@ -177,11 +177,11 @@ def test_what_stands_for_others_is_accepted_whole(repo: Any) -> None:
         ("Key: v\n", "Key: v\n\nAccepted-by: Ana Lee <ana@example.org>\n"),
     ],
 )
-def test_the_message_is_the_proposers_and_one_line_more(repo: Any, message: str, wanted: str) -> None:
+def test_the_message_is_the_proposers_and_who_accepted_what(repo: Any, message: str, wanted: str) -> None:
     repo.propose(A, rule("A."), message=message)
     assert queue.accept(repo.folder, A, NOW, ANA)["ok"]
     raw = subprocess.run(["git", "-C", repo.folder, "cat-file", "commit", "HEAD"], capture_output=True, check=True)
-    assert raw.stdout.partition(b"\n\n")[2].decode() == wanted
+    assert raw.stdout.partition(b"\n\n")[2].decode() == f"{wanted}Accepted-id: {A}\n"
     read = repo.git("log", "-1", "--format=%(trailers:key=Accepted-by,valueonly)")
     assert read.strip() == "Ana Lee <ana@example.org>"
 

@@ -14,7 +14,8 @@ from lessonbook.book.known import Known, known
 from lessonbook.book.location import book_folder
 from lessonbook.book.offer import Offer, offer
 from lessonbook.book.switch import enabled
-from lessonbook.core.candidate import BookKind, Proposal
+from lessonbook.book.wording import twin_text
+from lessonbook.core.candidate import BookKind, Proposal, Twin
 from lessonbook.core.errors import BusyError, LessonbookError, StoreError
 from lessonbook.core.finding import findings
 from lessonbook.core.project import Project, from_folder, from_remote
@@ -61,6 +62,8 @@ class LeftOut:
     title: str
     text: str
     reason: str
+    twin: str = ""
+    """The candidate that says nearly the same, what became of it, and why: ``<id>, rejected: only on Windows``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,13 +180,21 @@ class _Books:
         return book_folder(self.places, project), project
 
     def why_known(self, proposal: Proposal) -> str | None:
-        """Why the proposal is not new: its book or the global one holds it, now or ever, or cannot be asked."""
+        """Why the proposal is not new: its book or the global one has it or a near twin, now or ever; or is broken."""
         for folder in (self.of(proposal)[0], self.places.learned):
-            if _known(self._known(folder), proposal):
+            book = self._known(folder)
+            if _known(book, proposal) or _twins(book, proposal):
                 return KNOWN
             if folder in self.broken:
                 return str(self.broken[folder])
         return None
+
+    def twin(self, proposal: Proposal) -> str:
+        """Which candidate already says this, and what became of it; empty where only the text itself is known."""
+        for folder in (self.of(proposal)[0], self.places.learned):
+            for twin in _twins(self._known(folder), proposal):
+                return twin_text(twin)
+        return ""
 
     def _known(self, folder: Path) -> Known:
         if folder not in self.read:
@@ -211,12 +222,17 @@ def _choose(
             used += 1
             continue
         used += reason is KNOWN
-        left_out.append(_left_out(proposal, reason))
+        left_out.append(_left_out(proposal, reason, books))
     return chosen, tuple(left_out)
 
 
-def _left_out(proposal: Proposal, reason: str) -> LeftOut:
-    return LeftOut(proposal.title, proposal.rule or proposal.skill_text or "", reason)
+def _left_out(proposal: Proposal, reason: str, books: _Books | None = None) -> LeftOut:
+    twin = books.twin(proposal) if books and reason is KNOWN else ""
+    return LeftOut(proposal.title, proposal.rule or proposal.skill_text or "", reason, twin)
+
+
+def _twins(book: Known, proposal: Proposal) -> tuple[Twin, ...]:
+    return book.twins(proposal.key, proposal.rule or proposal.skill_text or "")
 
 
 def _why_not(proposal: Proposal, books: _Books, memories: Sequence[str]) -> str | None:

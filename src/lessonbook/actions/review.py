@@ -7,8 +7,9 @@ from pathlib import Path
 from lessonbook.book import queue
 from lessonbook.book.location import book_folder
 from lessonbook.book.repository import exists, open_book, pending_refs
+from lessonbook.book.reviewing import look_dict, reviewed
 from lessonbook.book.sentences import LEARNED
-from lessonbook.book.wording import done_text
+from lessonbook.book.wording import done_text, look_lines
 from lessonbook.core.errors import InputError, StoreError
 from lessonbook.core.pending import is_candidate_id
 from lessonbook.core.reviewer import TOOL, Reviewer
@@ -19,6 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
+
+    from lessonbook.book.signs import Acknowledged
 
 GLOBAL = "global"
 DECISIONS = ("diff", "accept", "reject")
@@ -86,27 +89,41 @@ def holding(candidates_of: list[NamedBook], id: str) -> NamedBook:
 
 
 def decide(
-    book: NamedBook, what: str, id: str, now: int, by: Reviewer = TOOL, only: Sequence[str] = ()
+    book: NamedBook,
+    what: str,
+    id: str,
+    now: int,
+    by: Reviewer = TOOL,
+    only: Sequence[str] = (),
+    *,
+    acknowledged: Acknowledged = False,
+    reason: str | None = None,
 ) -> tuple[dict[str, Any], str]:
     """Do ``diff``, ``accept`` or ``reject`` and return the contract's result with the text for a person.
 
-    ``by`` accepts, and with ``only`` no more than those files. ``diff`` also shows why: the ``evidence`` its commit
-    carries, as ``[key, value]`` pairs.
+    ``by`` accepts, and with ``only`` no more than those files, having seen the signs that are ``acknowledged``;
+    ``reason`` is for ``reject``. ``diff`` also shows why, the ``evidence`` its commit carries as ``[key, value]``
+    pairs, and what to look at: ``signs`` and ``twins``.
     """
     if what == "diff":
         return _explained(book, id)
-    told = queue.accept(book.folder, id, now, by, only) if what == "accept" else queue.reject(book.folder, id)
-    return told, done_text(what, told) if told["ok"] else told["error"]
+    if what == "accept":
+        told = queue.accept(book.folder, id, now, by, only, acknowledged)
+    else:
+        told = queue.reject(book.folder, id, now, reason)
+    return told, done_text(what, told) if told["ok"] else told["error"].replace("`/learned ", "`lessonbook learned ")
 
 
 def _explained(book: NamedBook, id: str) -> tuple[dict[str, Any], str]:
     told = queue.diff(book.folder, id)
     if not told["ok"]:
         return told, told["error"]
-    row = next((row for row in queue.candidates(book.folder) if row.id == id), None)
-    lines = [row.subject, *(f"  {key}: {value}" for key, value in row.trailers), ""] if row else []
-    evidence = [list(pair) for pair in row.trailers] if row else []
-    return {**told, "evidence": evidence}, "\n".join([*lines, told["diff"] or "(no change)"])
+    row = next(iter(reviewed(book.folder, only=id)), None)
+    if row is None:
+        return {**told, "evidence": [], "signs": [], "twins": []}, told["diff"] or "(no change)"
+    lines = [row.subject, *(f"  {key}: {value}" for key, value in row.trailers), *look_lines(row), ""]
+    evidence = [list(pair) for pair in row.trailers]
+    return {**told, "evidence": evidence, **look_dict(row)}, "\n".join([*lines, told["diff"] or "(no change)"])
 
 
 def compacted(book: NamedBook, id: str | None) -> dict[str, Any]:

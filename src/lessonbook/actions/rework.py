@@ -14,7 +14,9 @@ Answer = tuple[dict[str, Any], str]
 Editor = Callable[[Mapping[str, bytes]], Mapping[str, bytes]]
 
 
-def accept_many(books: Sequence[NamedBook], ids: Sequence[str], now: int, by: Reviewer) -> Answer:
+def accept_many(
+    books: Sequence[NamedBook], ids: Sequence[str], now: int, by: Reviewer, acknowledged: bool = False
+) -> Answer:
     """Accept the candidates, in one move per book that holds some: the result of each book, and the text.
 
     Raises ``InputError``, with nothing done, where no book holds one of them.
@@ -22,15 +24,15 @@ def accept_many(books: Sequence[NamedBook], ids: Sequence[str], now: int, by: Re
     by_book: dict[NamedBook, list[str]] = {}
     for id in dict.fromkeys(ids):
         by_book.setdefault(holding(list(books), id), []).append(id)
-    return _accepted(by_book, now, by)
+    return _accepted(by_book, now, by, acknowledged)
 
 
-def accept_all(books: Sequence[NamedBook], now: int, by: Reviewer) -> Answer:
+def accept_all(books: Sequence[NamedBook], now: int, by: Reviewer, acknowledged: bool = False) -> Answer:
     """Accept everything that waits in these books, oldest first, in one move per book."""
     from lessonbook.book.queue import candidates
 
     found = {book: [row.id for row in candidates(book.folder)] for book in books}
-    return _accepted({book: ids for book, ids in found.items() if ids}, now, by)
+    return _accepted({book: ids for book, ids in found.items() if ids}, now, by, acknowledged)
 
 
 def edit(book: NamedBook, id: str, files: Mapping[str, str | bytes | None], now: int, by: Reviewer) -> Answer:
@@ -68,10 +70,10 @@ def split(book: NamedBook, id: str, way: str, now: int, by: Reviewer) -> Answer:
     return told, done_text("split", told) if told["ok"] else told["error"]
 
 
-def _accepted(by_book: Mapping[NamedBook, list[str]], now: int, by: Reviewer) -> Answer:
+def _accepted(by_book: Mapping[NamedBook, list[str]], now: int, by: Reviewer, acknowledged: bool) -> Answer:
     from lessonbook.book.many import accept_many as accept
 
-    told = {book: accept(book.folder, ids, now, by) for book, ids in by_book.items()}
+    told = {book: accept(book.folder, ids, now, by, acknowledged) for book, ids in by_book.items()}
     rows = [{**answer, "book": book.name} for book, answer in told.items()]
     text = "\n".join(map(many_text, told.values())) or "nothing is pending"
     return {"ok": all(answer["ok"] for answer in told.values()), "books": rows}, text

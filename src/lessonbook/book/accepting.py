@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from lessonbook.book import working
 from lessonbook.book.candidates import Waiting, read_waiting
 from lessonbook.book.content import AGENTS, shown
-from lessonbook.book.inclusion import includes
-from lessonbook.book.messages import ACCEPTED, with_trailer
+from lessonbook.book.inclusion import includes, kept_along
+from lessonbook.book.marks import ACCEPTED as ACCEPTED_ID
+from lessonbook.book.marks import ACKNOWLEDGED, ALONG
+from lessonbook.book.messages import ACCEPTED, with_trailers
 from lessonbook.book.moving import moved_commit, moves
 from lessonbook.book.picking import Target, needed
 from lessonbook.book.repository import PENDING_REFS, Book, PendingRef, find, pending_refs
 from lessonbook.book.sentences import CHANGED, NOT_PENDING, SECRET
+from lessonbook.book.signs import Acknowledged, recorded
+from lessonbook.book.swapping import swap
 from lessonbook.book.taking import Case, Taken, chosen, take, whole
 from lessonbook.core.errors import BusyError, InputError, StoreError
 from lessonbook.core.reviewer import TOOL, Reviewer
@@ -39,42 +43,65 @@ class _Done:
     moved: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
     rest: tuple[str, ...] = ()
+    acknowledged: Mapping[str, list[str]] = field(default_factory=dict)
+    """The signs that candidates were accepted with, by id."""
 
 
-def accept(book: Book, id: str, now: int, by: Reviewer = TOOL, only: Sequence[str] = ()) -> dict[str, Any]:
+def accept(
+    book: Book,
+    id: str,
+    now: int,
+    by: Reviewer = TOOL,
+    only: Sequence[str] = (),
+    acknowledged: Acknowledged = False,
+) -> dict[str, Any]:
     """Accept the candidate, or ``only`` some of its files; see ``queue.accept``.
 
     Call it with the book's lock held and nothing left unfinished. Raises ``LessonbookError``.
     """
     refs, _ = pending_refs(book)
     find(refs, id)
-    done = _accept(book, refs, {id: only}, now, by)
+    done = _accept(book, refs, {id: only}, now, by, acknowledged)
     if id in done.refused:
         return {"ok": False, "id": id, **done.refused[id]}
     told = {"ok": True, "id": id, "commit": done.commits[id], "moved": list(done.moved), "stale": list(done.stale)}
-    return {**told, "rest": list(done.rest)} if only else told
+    told |= {"rest": list(done.rest)} if only else {}
+    return told | _seen(done, id)
 
 
-def accept_many(book: Book, ids: Sequence[str], now: int, by: Reviewer = TOOL) -> dict[str, Any]:
+def _seen(done: _Done, id: str) -> dict[str, Any]:
+    return {"acknowledged": done.acknowledged[id]} if done.acknowledged.get(id) else {}
+
+
+def accept_many(
+    book: Book, ids: Sequence[str], now: int, by: Reviewer = TOOL, acknowledged: Acknowledged = False
+) -> dict[str, Any]:
     """Accept the candidates one upon the other, in one move; see ``many.accept_many``. Raises as ``accept`` does."""
     refs, _ = pending_refs(book)
     here = {ref.id for ref in refs}
-    done = _accept(book, refs, {id: () for id in ids if id in here}, now, by)
+    done = _accept(book, refs, {id: () for id in ids if id in here}, now, by, acknowledged)
     lost = {id: {"error": NOT_PENDING.format(id=id)} for id in ids if id not in here}
     refused = {**done.refused, **lost}
     return {
         "ok": not refused,
-        "accepted": [{"id": id, "commit": commit} for id, commit in done.commits.items()],
+        "accepted": [{"id": id, "commit": commit} | _seen(done, id) for id, commit in done.commits.items()],
         "refused": [{"id": id, **refused[id]} for id in ids if id in refused],
         "moved": list(done.moved),
         "stale": list(done.stale),
     }
 
 
-def _accept(book: Book, refs: Sequence[PendingRef], ids: Mapping[str, Sequence[str]], now: int, by: Reviewer) -> _Done:
+def _accept(
+    book: Book,
+    refs: Sequence[PendingRef],
+    ids: Mapping[str, Sequence[str]],
+    now: int,
+    by: Reviewer,
+    acknowledged: Acknowledged,
+) -> _Done:
     waiting = read_waiting(book, refs)
     head = head_of(book)
-    _check_nothing_in_progress(book)
+    check_nothing_in_progress(book)
     by_id = {w.id: w for w in waiting}
     refused: dict[str, dict[str, Any]] = {}
     parts: list[tuple[Waiting, tuple[Change, ...]]] = []
@@ -88,7 +115,8 @@ def _accept(book: Book, refs: Sequence[PendingRef], ids: Mapping[str, Sequence[s
     target = target_of(book, head, waiting, [change for w, _ in parts for change in w.changes])
     within = includes(book, waiting)[0]
     with working.index_held(book):
-        case = Case(book, head, waiting, within, dict(target.tree), target, read_index(book.folder), by)
+        index = read_index(book.folder)
+        case = Case(book, head, waiting, within, dict(target.tree), target, index, by, acknowledged)
         for w, rest in parts:
             try:
                 check_secrets(w, target)
@@ -123,8 +151,8 @@ def head_of(book: Book) -> str:
     return book.head
 
 
-def _check_nothing_in_progress(book: Book) -> None:
-    """Refuse while a person's merge, rebase, cherry-pick or revert waits to be finished: HEAD is theirs until then."""
+def check_nothing_in_progress(book: Book) -> None:
+    """Raise ``InputError`` while a person's merge, rebase, cherry-pick or revert is unfinished: HEAD is theirs then."""
     for name in ("MERGE_HEAD", "rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVERT_HEAD"):
         if (book.git_dir / name).exists():
             raise InputError(
@@ -151,13 +179,14 @@ def _commit(case: Case, refused: Mapping[str, dict[str, Any]], now: int) -> _Don
     dropped = [w for w in case.waiting if w.id in gone and not w.held]
     others = [w.but(changes=parts.get(w.id, w.changes)) for w in case.waiting if w not in dropped]
     found = moves(case.book, others, case.target, on=None if written else case.head)
-    commits = [_accepted(taken, at - 1 if at else case.head, case.by) for at, taken in enumerate(written)]
+    commits = [_accepted(case, taken, at - 1 if at else case.head) for at, taken in enumerate(written)]
     top = len(written) - 1 if written else case.head
     made = write_commits(case.book.folder, commits + [moved_commit(w, pick, top) for w, pick in found.moved], now)
     ours = {taken.candidate.id: commit[:7] for taken, commit in zip(written, made, strict=False)}
     new = made[len(written) - 1] if written else None
     steps = [RefMove(case.book.head_ref, case.head, new)] if new else []
     steps += [RefMove(w.ref, w.commit, None) for w in dropped]
+    steps += kept_along(case.book, [w for w in dropped if w.id not in case.ids])
     steps += [RefMove(w.ref, w.commit, to) for (w, _), to in zip(found.moved, made[len(written) :], strict=True)]
     _swap(case, steps, new)
     return _Done(
@@ -166,37 +195,37 @@ def _commit(case: Case, refused: Mapping[str, dict[str, Any]], now: int) -> _Don
         moved=tuple(w.id for w, _ in found.moved),
         stale=found.stale,
         rest=tuple(shown(change.path) for taken in case.taken for change in taken.rest),
+        acknowledged={taken.candidate.id: recorded(taken.signs) for taken in case.taken},
     )
 
 
-def _accepted(taken: Taken, parent: str | int, by: Reviewer) -> NewCommit:
-    """The candidate's own commit, author, date and message on another parent, and who accepted it."""
-    proposal = taken.candidate.proposal
-    message = with_trailer(proposal, ACCEPTED, by.signature)
-    return NewCommit(parent, proposal.author, message, taken.pick.writes, proposal.encoding, by.ident)
+def _accepted(case: Case, taken: Taken, parent: str | int) -> NewCommit:
+    """The candidate's own commit, author, date and message on another parent, and what a person decided on it."""
+    proposal, id = taken.candidate.proposal, taken.candidate.id
+    along = [] if taken.rest else [other for other in case.within.get(id, ()) if other not in case.ids]
+    rows = [(ACCEPTED, case.by.signature), *((ACKNOWLEDGED, row) for row in recorded(taken.signs))]
+    rows += [(ACCEPTED_ID, id), *((ALONG, other) for other in along)]
+    message = with_trailers(proposal, rows)
+    return NewCommit(parent, proposal.author, message, taken.pick.writes, proposal.encoding, case.by.ident)
 
 
 def _swap(case: Case, steps: Sequence[RefMove], new: str | None) -> None:
     """Move the branches, and the working files and index after them."""
-    book, entries = case.book, whole(case.taken)
     first, more = case.taken[0].candidate.id, len(case.taken) - 1
-    if entries:
-        working.lay_ready(book, case.index, entries)
-    if not move_refs(book.folder, steps, f"lessonbook: accept {first}" + (f" and {more} more" if more else "")):
-        working.discard(book)
-        raise BusyError(CHANGED)
-    if entries:
-        try:
-            working.carry_out(book, entries, case.target.blobs)
-        except StoreError as error:
-            raise StoreError(
-                f"it is accepted as {(new or '')[:7]}, but the working files could not be brought along ({error}); "
-                "the next accept, reject or list will do that"
-            ) from error
+    reason = f"lessonbook: accept {first}" + (f" and {more} more" if more else "")
+    swap(
+        case.book,
+        case.index,
+        whole(case.taken),
+        case.target.blobs,
+        steps,
+        reason,
+        f"it is accepted as {(new or '')[:7]}",
+    )
 
 
 def check_secrets(w: Waiting, target: Target) -> None:
-    """Raise ``InputError`` where a candidate would bring a secret to HEAD: a hand-made branch went through no proposer.
+    """Raise ``InputError`` where a candidate would bring a secret to HEAD: a hand-made one went through no proposer.
 
     Raises ``StoreError`` where a file of it cannot be read.
     """

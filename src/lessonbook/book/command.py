@@ -6,17 +6,26 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lessonbook.book import queue, switch
+from lessonbook.book import queue, rejecting, remembered, reviewing, switch, undoing, verifying
 from lessonbook.book.sentences import EDITOR
-from lessonbook.book.wording import done_text, many_text, row_text
+from lessonbook.book.wording import (
+    done_text,
+    look_lines,
+    many_text,
+    rejected_text,
+    row_text,
+    undone_text,
+    verified_text,
+)
 from lessonbook.core.candidate import is_candidate_id
 from lessonbook.core.errors import LessonbookError, reason
 from lessonbook.core.screen import printable
 
-_HELP = "{cmd!r} is not a command: say /learned, /learned compact [ID], /learned on|off|status, or " + (
-    "/learned diff|accept|reject|edit|split ID"
+_HELP = "{cmd!r} is not a command: say /learned, /learned compact [ID], /learned on|off|status, " + (
+    "/learned rejected, /learned verify, or /learned diff|accept|reject|edit|split|undo|unreject ID"
 )
 _EDIT = "an edit needs the new text: `lessonbook learned edit {id}` in a terminal opens it in your editor"
+_SEEN = "--acknowledge"
 
 
 def answer(folder: Path, arg: str, config_file: Path, now: int) -> str:
@@ -50,7 +59,11 @@ def _answer(folder: Path, cmd: str, id: str, config_file: Path, now: int) -> str
     if cmd in ("on", "off", "status"):
         return f"learning is {'on' if switch.enabled(folder.parent, config_file) else 'off'}"
     if cmd == "list":
-        return "\n".join(map(row_text, queue.candidates(folder))) or "nothing is pending"
+        return "\n".join(map(row_text, reviewing.reviewed(folder))) or "nothing is pending"
+    if cmd == "rejected":
+        return "\n".join(map(rejected_text, remembered.rejected(folder))) or "nothing was rejected"
+    if cmd == "verify":
+        return verified_text(verifying.verify(folder))
     if cmd == "compact":
         return str(compact(folder, id or None)["error"])
     if cmd == "edit":
@@ -58,8 +71,10 @@ def _answer(folder: Path, cmd: str, id: str, config_file: Path, now: int) -> str
     acts: dict[str, Callable[[], dict[str, Any]]] = {
         "diff": lambda: queue.diff(folder, id),
         "accept": lambda: _accept(folder, id, config_file, now),
-        "reject": lambda: queue.reject(folder, id),
+        "reject": lambda: queue.reject(folder, id.partition(" ")[0], now, id.partition(" ")[2]),
         "split": lambda: _split(folder, id, config_file, now),
+        "undo": lambda: undoing.undo(folder, id, now),
+        "unreject": lambda: rejecting.unreject(folder, id),
     }
     if cmd not in acts:
         return _HELP.format(cmd=cmd)
@@ -68,16 +83,25 @@ def _answer(folder: Path, cmd: str, id: str, config_file: Path, now: int) -> str
         return many_text(told)
     if not told["ok"]:
         return str(told["error"])
-    return (told["diff"] or "(no change)") if cmd == "diff" else done_text(cmd, told)
+    if cmd == "diff":
+        looks = [line for row in reviewing.reviewed(folder, only=id) for line in look_lines(row)]
+        return "\n".join([*looks, told["diff"] or "(no change)"])
+    if cmd == "unreject":
+        return f"{id} waits for review again"
+    return undone_text(told) if cmd == "undo" else done_text(cmd, told)
 
 
 def _accept(folder: Path, words: str, config_file: Path, now: int) -> dict[str, Any]:
-    """Accept one candidate, or several whose ids stand side by side."""
+    """Accept one candidate, or several whose ids stand side by side; the signs are seen where the last word says so."""
     from lessonbook.book.many import accept_many
     from lessonbook.system.settings import reviewer
 
-    ids, by = words.split(), reviewer(config_file)
-    return accept_many(folder, ids, now, by) if len(ids) > 1 else queue.accept(folder, words, now, by)
+    asked, by = words.split(), reviewer(config_file)
+    seen = asked[-1:] == [_SEEN]
+    ids = asked[:-1] if seen else asked
+    if len(ids) > 1:
+        return accept_many(folder, ids, now, by, seen)
+    return queue.accept(folder, ids[0] if ids else words, now, by, acknowledged=seen)
 
 
 def _split(folder: Path, words: str, config_file: Path, now: int) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from lessonbook.book.candidates import COMPACTION, Waiting
 from lessonbook.book.content import DATED
-from lessonbook.book.repository import Book
+from lessonbook.book.repository import ALONG_REFS, Book, pending_refs
 from lessonbook.core.pending import is_candidate_id
-from lessonbook.system.gitbatch import read_objects
+from lessonbook.system.gitbatch import RefMove, read_objects
 
 
 def includes(book: Book, waiting: Sequence[Waiting]) -> tuple[dict[str, tuple[str, ...]], frozenset[str]]:
@@ -51,3 +51,12 @@ def _dated(book: Book, waiting: Sequence[Waiting]) -> tuple[dict[str, tuple[str,
 def _entries(text: bytes) -> frozenset[bytes]:
     blocks = text.replace(b"\r\n", b"\n").split(b"\n\n")
     return frozenset(block.strip() for block in blocks if block.strip())
+
+
+def kept_along(book: Book, dropped: Sequence[Waiting]) -> list[RefMove]:
+    """Return what keeps the commits of candidates that leave the queue with another one, so that undo finds them."""
+    if not dropped:
+        return []
+    kept = pending_refs(book, ALONG_REFS)[1]
+    steps = [RefMove(ALONG_REFS + w.id, kept.get(ALONG_REFS + w.id), w.commit) for w in dropped]
+    return [step for step in steps if step.old != step.new]

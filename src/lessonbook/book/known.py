@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lessonbook.book.candidates import message_of
+from lessonbook.book.candidates import message_of, read_waiting
 from lessonbook.book.content import expected
+from lessonbook.book.decided import KEY, Decided, decided
+from lessonbook.book.remembered import candidate_commit
 from lessonbook.book.repository import REJECTED_REFS, Book, open_book, pending_refs
+from lessonbook.core.candidate import Twin
 from lessonbook.system import git
 from lessonbook.system.gitbatch import compare, read_objects, read_tree, spared
-
-KEY = "Evidence-key"
-"""The trailer that names what a candidate is about, whatever its wording."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +22,24 @@ class Known:
 
     keys: frozenset[str] = frozenset()
     paragraphs: frozenset[str] = frozenset()
+    decided: Decided | None = None
 
     def holds(self, key: str, text: str) -> bool:
         """Whether this key, or every paragraph of this text (case and white space aside), is known."""
         own = _paragraphs(text)
         return key in self.keys or (bool(own) and own <= self.paragraphs)
 
+    def twins(self, key: str, text: str) -> tuple[Twin, ...]:
+        """Return the candidates about the same key or that say nearly the same, with what became of each."""
+        if self.decided is None:
+            return ()
+        from lessonbook.core.twins import print_of
+
+        return self.decided.twins([key], print_of(text))
+
 
 def known(folder: Path) -> Known:
-    """Return what the book knows; nothing where there is no repository. Five processes whatever its size.
+    """Return what the book knows; nothing where there is no repository. Its size makes for no more processes.
 
     Raises ``StoreError`` where git refuses the repository and ``SetupError`` where there is no git.
     """
@@ -41,7 +50,8 @@ def known(folder: Path) -> Known:
     tips = [*(ref.commit for ref in refs), *rejected.values(), *([book.head] if book.head else [])]
     if not tips:
         return Known()
-    return Known(_keys(book, tips), _texts(book, tips))
+    seen = decided(book, read_waiting(book, refs), rejected)
+    return Known(_keys(book, tips), _texts(book, _candidates(book, tips)), seen)
 
 
 def _keys(book: Book, tips: Iterable[str]) -> frozenset[str]:
@@ -54,6 +64,13 @@ def _keys(book: Book, tips: Iterable[str]) -> frozenset[str]:
 def _reached(book: Book, tips: Sequence[str]) -> dict[str, None]:
     data = "".join(f"{tip}\n" for tip in tips).encode()
     return dict.fromkeys(git.run(book.folder, "rev-list", "--ignore-missing", "--stdin", data=data).decode().split())
+
+
+def _candidates(book: Book, tips: Iterable[str]) -> list[str]:
+    """The tips, with what each record of a rejection remembers in its place."""
+    asked = list(dict.fromkeys(tips))
+    found = read_objects(book.folder, asked)
+    return [candidate_commit(tip, found.get(tip)) for tip in asked]
 
 
 def _texts(book: Book, tips: Iterable[str]) -> frozenset[str]:

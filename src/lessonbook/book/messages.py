@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from lessonbook.book.candidates import Message
 
@@ -26,6 +27,13 @@ def with_trailer(message: Message, key: str, value: str) -> bytes:
         return message.raw
     together = above.strip() and all(_LINE.fullmatch(each) for each in lines)
     return body + (b"\n" if together else b"\n\n") + line + b"\n"
+
+
+def with_trailers(message: Message, rows: Iterable[tuple[str, str]]) -> bytes:
+    """Return the raw message with these trailers, as ``with_trailer`` adds each."""
+    for key, value in rows:
+        message = Message(message.author, message.encoding, with_trailer(message, key, value))
+    return message.raw
 
 
 def numbered(message: Message, number: int, count: int) -> Message:

@@ -15,17 +15,19 @@ from lessonbook.book.candidates import Asked, Waiting, read_waiting
 from lessonbook.book.content import AGENTS, refusal, shown
 from lessonbook.book.inclusion import includes
 from lessonbook.book.picking import Pick, Target, needed
-from lessonbook.book.repository import PENDING_REFS, REJECTED_REFS, Book, exists, find, open_book, pending_refs
-from lessonbook.book.sentences import BATCH, CHANGED, LEARNED_MAX, STALE
+from lessonbook.book.repository import Book, exists, find, open_book, pending_refs
+from lessonbook.book.sentences import BATCH, LEARNED_MAX, STALE
 from lessonbook.core.errors import BusyError, InputError, LessonbookError, StoreError, reason
 from lessonbook.core.pending import Candidate, is_candidate_id
 from lessonbook.core.reviewer import TOOL, Reviewer
 from lessonbook.system import git
-from lessonbook.system.gitbatch import RefMove, move_refs, read_objects, read_tree
+from lessonbook.system.gitbatch import read_objects, read_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from lessonbook.book.signs import Acknowledged
 
 NO_ID = "{id!r} is not the id of a candidate; the list shows the ids"
 _WAIT = 0.2
@@ -40,10 +42,14 @@ def candidates(folder: Path) -> list[Candidate]:
     if not exists(folder):
         return []
     with Asked(folder) as asked:
-        book = _recovered(folder, asked)
+        book = recovered(folder, asked)
         if book is None:
             return []
-        waiting = read_waiting(book, pending_refs(book, started=asked.refs)[0], asked)
+        return rows(book, read_waiting(book, pending_refs(book, started=asked.refs)[0], asked))
+
+
+def rows(book: Book, waiting: Sequence[Waiting]) -> list[Candidate]:
+    """Return the rows of these candidates, as ``candidates`` does."""
     tree = read_tree(book.folder, book.head) if book.head and any(w.base != book.head for w in waiting) else {}
     wanted = [oid for w in waiting for oid in (needed(w.changes, tree) if w.base != book.head else ())]
     rules = [change for w in waiting for change in w.changes if change.path == AGENTS]
@@ -75,22 +81,35 @@ def diff(folder: Path, id: str) -> dict[str, Any]:
     return told(folder, id, _diff)
 
 
-def accept(folder: Path, id: str, now: int, by: Reviewer = TOOL, only: Sequence[str] = ()) -> dict[str, Any]:
+def accept(
+    folder: Path,
+    id: str,
+    now: int,
+    by: Reviewer = TOOL,
+    only: Sequence[str] = (),
+    acknowledged: Acknowledged = False,
+) -> dict[str, Any]:
     """Move the candidate onto HEAD and the others onto the new HEAD: ``{ok, id, commit, moved, stale}``.
 
     ``now`` (epoch seconds) becomes the commit time, ``by`` the committer, named in a trailer ``Accepted-by``.
     ``commit`` is ``None`` where HEAD already held the change. With ``only`` some of its files, the others stay pending
-    under the same id, and ``rest`` names them. Never raises: ``{ok: False, id, error}`` where it cannot be done, with
+    under the same id, and ``rest`` names them. A candidate with signs of poisoning is refused unless they are
+    ``acknowledged``, all of them or by kind. Never raises: ``{ok: False, id, error}`` where it cannot be done, with
     nothing changed.
     """
     from lessonbook.book import accepting
 
-    return told(folder, id, lambda book, id: accepting.accept(book, id, now, by, only), lock=True)
+    return told(folder, id, lambda book, id: accepting.accept(book, id, now, by, only, acknowledged), lock=True)
 
 
-def reject(folder: Path, id: str) -> dict[str, Any]:
-    """Drop the candidate and remember it under ``refs/lessonbook/rejected/``: ``{ok, id}``; never raises."""
-    return told(folder, id, _reject, lock=True)
+def reject(folder: Path, id: str, now: int = 0, reason: str | None = None) -> dict[str, Any]:
+    """Drop the candidate and remember it, and why, under ``refs/lessonbook/rejected/``: ``{ok, id}``; never raises.
+
+    See ``rejecting.reject``; ``now`` (epoch seconds) is 0 where nobody says when.
+    """
+    from lessonbook.book import rejecting
+
+    return rejecting.reject(folder, id, now, reason)
 
 
 def restack(folder: Path, now: int) -> tuple[list[str], list[str]]:
@@ -103,7 +122,7 @@ def restack(folder: Path, now: int) -> tuple[list[str], list[str]]:
     if not exists(folder):
         return [], []
     with book_locked(folder):
-        book = _opened(folder)
+        book = opened(folder)
         return accepting.restack(book, now)
 
 
@@ -131,19 +150,20 @@ def told(folder: Path, id: str, act: Callable[[Book, str], dict[str, Any]], *, l
             raise InputError(NO_ID.format(id=id))
         if not exists(folder):
             raise InputError(f"{folder} holds nothing that waits for review")
-        book = _opened(folder, recover=False)
+        book = opened(folder, recover=False)
         if not lock:
             return act(book, id)
         # Opened again behind the lock; the first time, so that nothing is made beside a folder we may not work in.
         with book_locked(folder):
-            return act(_opened(folder), id)
+            return act(opened(folder), id)
     except LessonbookError as error:
         return {"ok": False, "id": id, "error": str(error)}
     except OSError as error:
         return {"ok": False, "id": id, "error": f"{folder} cannot be worked on: {reason(error)}"}
 
 
-def _opened(folder: Path, *, recover: bool = True) -> Book:
+def opened(folder: Path, *, recover: bool = True) -> Book:
+    """Return the book, what a crash left finished. Raises ``StoreError`` where it is none. Hold its lock to recover."""
     book = open_book(folder)
     if book is None:
         raise StoreError(f"{folder} is not a book any more")
@@ -154,9 +174,9 @@ def _opened(folder: Path, *, recover: bool = True) -> Book:
     return book
 
 
-def _recovered(folder: Path, asked: Asked) -> Book | None:
-    """The book, after finishing what a crash left, where nobody else holds the lock."""
-    book = open_book(folder, asked.book)
+def recovered(folder: Path, asked: Asked | None = None) -> Book | None:
+    """Return the book, ``None`` where there is none; what a crash left is finished where nobody holds the lock."""
+    book = open_book(folder, asked.book if asked else None)
     if book is not None and book.unfinished:
         from lessonbook.book import working
 
@@ -214,21 +234,3 @@ def _diff(book: Book, id: str) -> dict[str, Any]:
     pair = [w.base, w.commit] if w.base else [w.commit]
     out = git.run(book.folder, "diff-tree", *options, *plain, "-O/dev/null", *pair)
     return {"ok": True, "id": id, "diff": out.decode("utf-8", "replace")}
-
-
-def _reject(book: Book, id: str) -> dict[str, Any]:
-    refs, rejected = pending_refs(book, REJECTED_REFS)
-    ref = find(refs, id)
-    if ref.held:
-        raise InputError(f"{id} cannot be rejected: {ref.held}")
-    kept, number = REJECTED_REFS + id, 1
-    while kept in rejected and rejected[kept] != ref.commit:
-        number += 1
-        kept = f"{REJECTED_REFS}{id}.{number}"
-    moves = [RefMove(PENDING_REFS + id, ref.commit, None)]
-    # A commit that is gone or damaged cannot be kept; its branch can still go.
-    if kept not in rejected and ref.commit in read_objects(book.folder, [ref.commit]):
-        moves.append(RefMove(kept, None, ref.commit))
-    if not move_refs(book.folder, moves, f"lessonbook: reject {id}"):
-        raise BusyError(CHANGED)
-    return {"ok": True, "id": id}

@@ -14,6 +14,8 @@ from lessonbook.system import git
 
 PENDING_REFS = "refs/heads/pending/"
 REJECTED_REFS = "refs/lessonbook/rejected/"
+ALONG_REFS = "refs/lessonbook/accepted-with/"
+"""Candidates that left the queue with another one, kept so that undoing can put them back."""
 
 
 class Book(Value):

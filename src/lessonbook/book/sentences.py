@@ -23,3 +23,7 @@ EDITOR = (
     "compacting needs an editor model (`models.editor` in config.toml, a command such as an agent's own), which this "
     "version cannot run yet; shorten AGENTS.md by hand and commit that"
 )
+SIGNS = (
+    "it shows signs to look at before it is accepted ({names}); read `/learned diff {id}`, and if it is what you want, "
+    "say that you have seen them: `/learned accept {id} --acknowledge`"
+)

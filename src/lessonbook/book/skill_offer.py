@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lessonbook.book.candidates import Waiting, message_of, read_waiting
-from lessonbook.book.known import KEY
+from lessonbook.book.decided import KEY
 from lessonbook.book.offer import Offer, check, queued
 from lessonbook.book.queue import book_locked
+from lessonbook.book.remembered import candidate_commit, id_of_ref, reason_of
 from lessonbook.book.repository import REJECTED_REFS, Book, open_book, pending_refs
 from lessonbook.book.start import start
 from lessonbook.core.errors import InputError, StoreError
@@ -69,9 +70,8 @@ def _waiting(book: Book, skill: Skill, key: str) -> str | None:
             f'another change of skill "{skill.name}" waits for review as {waiting[0].id}; '
             "a person has to decide on that first."
         )
-    for ref, found in zip(rejected, _messages(book, rejected.values()), strict=True):
-        if (KEY, key) in found:
-            raise InputError(f"a person rejected this very skill, as {ref.removeprefix(REJECTED_REFS)}.")
+    for id, reason in _rejected(book, rejected, key):
+        raise InputError(f"a person rejected this very skill, as {id}{f' ({reason})' if reason else ''}.")
     return None
 
 
@@ -79,9 +79,14 @@ def _keyed(w: Waiting, key: str) -> bool:
     return (KEY, key) in w.proposal.trailers
 
 
-def _messages(book: Book, commits: Collection[str]) -> list[tuple[tuple[str, str], ...]]:
-    found = read_objects(book.folder, commits)
-    return [message_of(found[commit].data).trailers if commit in found else () for commit in commits]
+def _rejected(book: Book, refs: Mapping[str, str], key: str) -> Iterator[tuple[str, str]]:
+    """The ids under which a skill of this key was rejected, each with the reason."""
+    records = read_objects(book.folder, refs.values())
+    commits = {ref: candidate_commit(oid, records.get(oid)) for ref, oid in refs.items()}
+    found = read_objects(book.folder, commits.values())
+    for ref, commit in commits.items():
+        if commit in found and (KEY, key) in message_of(found[commit].data).trailers:
+            yield id_of_ref(ref), reason_of(records.get(refs[ref]))
 
 
 def _text(book: Book, skill: Skill, action: Action) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lessonbook.book import working
 from lessonbook.book.candidates import Waiting
@@ -12,9 +12,13 @@ from lessonbook.book.content import AGENTS, refusal, shown
 from lessonbook.book.picking import Pick, Target
 from lessonbook.book.repository import Book
 from lessonbook.book.sentences import LEARNED_MAX, STALE, TOO_LONG, UNCOMMITTED
+from lessonbook.book.signs import Acknowledged, check_acknowledged, signs_of
 from lessonbook.core.errors import InputError
 from lessonbook.core.reviewer import Reviewer
 from lessonbook.system.gitbatch import Change, Entry
+
+if TYPE_CHECKING:
+    from lessonbook.core.suspicion import Sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,7 @@ class Taken:
     candidate: Waiting
     pick: Pick
     rest: tuple[Change, ...] = ()
+    signs: tuple[Sign, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,13 @@ class Case:
     target: Target
     index: working.Index
     by: Reviewer
+    acknowledged: Acknowledged = False
     taken: list[Taken] = field(default_factory=list)
+
+    @property
+    def ids(self) -> set[str]:
+        """The ids of all that is taken, whole or in part."""
+        return {taken.candidate.id for taken in self.taken}
 
     @property
     def gone(self) -> set[str]:
@@ -78,11 +89,13 @@ def take(case: Case, w: Waiting, rest: tuple[Change, ...]) -> dict[str, Any] | N
     pick = Pick() if w.base == w.commit else target.pick(w.changes)
     if pick is None:
         raise InputError(STALE)
-    before, length = _length(target), _length(target, pick)
+    signs = signs_of(w, target.blobs) if pick.writes else ()
+    check_acknowledged(w.id, signs, case.acknowledged)
+    before, length = length_of(target), length_of(target, pick)
     if length > max(LEARNED_MAX, before):
         return {"error": TOO_LONG.format(length=length, limit=LEARNED_MAX, id=w.id), "length": length}
     target.advance(pick)
-    case.taken.append(Taken(w, pick, rest))
+    case.taken.append(Taken(w, pick, rest, signs))
     return None
 
 
@@ -98,8 +111,8 @@ def _names(changes: Sequence[Change]) -> str:
     return ", ".join(shown(change.path) for change in changes) or "no file"
 
 
-def _length(target: Target, pick: Pick | None = None) -> int:
-    """How many characters ``AGENTS.md`` has, or would have after ``pick``."""
+def length_of(target: Target, pick: Pick | None = None) -> int:
+    """Return how many characters ``AGENTS.md`` has, or would have after ``pick``."""
     data = target.text(AGENTS)
     for write in pick.writes if pick else ():
         if write.path == AGENTS:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from lessonbook.core.pending import Candidate as Candidate
+from lessonbook.core.pending import Twin as Twin
 from lessonbook.core.pending import is_candidate_id as is_candidate_id
 
 

@@ -6,6 +6,10 @@ import re
 
 from lessonbook.core.value import Value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lessonbook.core.suspicion import Sign
+
 _ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}\Z", re.ASCII)
 
 
@@ -15,6 +19,15 @@ def is_candidate_id(text: object) -> bool:
     Nothing else is ever passed to git.
     """
     return isinstance(text, str) and _ID.match(text) is not None
+
+
+class Twin(Value):
+    """A candidate that says nearly the same as another one: ``became`` is ``accepted``, ``pending`` or ``rejected``."""
+
+    id: str
+    became: str
+    reason: str = ""
+    """Why it was rejected, in the words of the person who did."""
 
 
 class Candidate(Value):
@@ -31,3 +44,7 @@ class Candidate(Value):
     """The commit message's trailers in order: the evidence a person can check."""
     over: int | None = None
     """How many characters ``AGENTS.md`` would have, where that is more than may be accepted; else ``None``."""
+    signs: tuple[Sign, ...] = ()
+    """Signs of poisoning in what it brings; filled only where a person looks (``reviewing.reviewed``)."""
+    twins: tuple[Twin, ...] = ()
+    """Others that say nearly the same, and what became of them; filled where ``signs`` are."""

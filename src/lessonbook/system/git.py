@@ -70,7 +70,7 @@ class Started:
         """Start the command in ``folder``. Raises ``SetupError`` where there is no git."""
         self.folder = folder
         self.args = args
-        options = [part for key, value in _SEALED.items() for part in ("-c", f"{key}={value}")]
+        options = sealed_options()
         words = ["git", "--no-pager", "--no-replace-objects", *options, "-C", str(folder), *args]
         # Both ends of a pipe close by themselves in every program that is started, but for the three copied here.
         pipes = [os.pipe() for _ in range(3)]
@@ -179,6 +179,11 @@ def run(
 def attempt(folder: Path, *args: str, data: bytes | None = None, env: Mapping[str, str] | None = None) -> Ended:
     """Run one git command and return how it ended, whatever that was. Raises ``SetupError`` where there is no git."""
     return Started(folder, *args, env=env).ended(data or b"")
+
+
+def sealed_options() -> list[str]:
+    """Return the options that switch off every program a repository could start."""
+    return [part for key, value in _SEALED.items() for part in ("-c", f"{key}={value}")]
 
 
 def sealed_environment() -> dict[str, str]:

@@ -6,6 +6,8 @@ from time import time
 from types import SimpleNamespace
 
 from lessonbook.core.errors import InputError, StoreError
+from lessonbook.hosts.cli import learned_more
+from lessonbook.hosts.cli.learned_more import MORE, answer
 from lessonbook.hosts.cli.output import Out
 
 TYPE_CHECKING = False
@@ -24,6 +26,8 @@ EXAMPLES = """
   lessonbook learned edit 20261130-210500-3fa2c1       change it in your editor first
   lessonbook learned split 20261130-210500-3fa2c1      one candidate per file
   lessonbook learned reject 20261130-210500-3fa2c1
+  lessonbook learned reject 20261130-210500-3fa2c1 --reason "only true on Windows"
+  lessonbook learned undo 20261130-210500-3fa2c1       take an accepted one back into the queue
   lessonbook learned list --book project               only this project's book
   lessonbook learned off                               brief nothing that was accepted, until `on`
   lessonbook learned status                            whether learning is on or off"""
@@ -34,18 +38,23 @@ _SWITCH = ("on", "off", "status")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``learned``."""
-    actions = ["list", "diff", "accept", "reject", "edit", "split", "compact", *_SWITCH]
+    actions = ["list", "diff", "accept", "reject", "edit", "split", "compact", *MORE, *_SWITCH]
     parser.add_argument("do", nargs="?", choices=actions, default="list", help="what to do (default: list)")
-    ids = parser.add_argument("ids", nargs="*", metavar="ID", help="the candidate; accept takes several")
+    ids = parser.add_argument(
+        "ids", nargs="*", metavar="ID", help="the candidate; accept takes several; pull, push: remote"
+    )
     ids.completer = _ids  # type: ignore[attr-defined]  # where argcomplete looks for it
     parser.add_argument(
         "--book", metavar="BOOK", help="all (default), global, project (this folder's), a name or a path"
     )
     parser.add_argument("--all", action="store_true", help="accept: everything that waits in --book")
     parser.add_argument("--only", action="append", metavar="PATH", help="accept: only this file (repeatable)")
+    parser.add_argument("--acknowledge", action="store_true", help="accept: I have seen the signs that diff shows")
+    parser.add_argument("--reason", metavar="TEXT", help="reject: why, for whoever meets the same lesson again")
     parser.add_argument("--file", action="append", metavar="PATH=FILE", help="edit: PATH's new text (repeatable)")
     parser.add_argument("--delete", action="append", metavar="PATH", help="edit: leave PATH out (repeatable)")
     parser.add_argument("--by", choices=["file", "paragraph"], help="split: by what (default: file)")
+    parser.add_argument("--to", metavar="PROJECT", help="promote: the folder of the project's repository")
 
 
 def plain(words: Sequence[str]) -> SimpleNamespace | None:
@@ -74,15 +83,17 @@ def run(args: argparse.Namespace | SimpleNamespace, out: Out) -> int:
     if args.do == "list":
         return _list(books, out)
     id = args.ids[0] if args.ids else None
+    if args.do in MORE:
+        return learned_more.run(books, args, out)
     if args.do == "compact":
         return _compact(review.holding(books, id) if id else books[0], id, out)
     if args.do in ("accept", "edit", "split"):
         from lessonbook.hosts.cli import rework
 
-        return _answer(*rework.answer(args, books, where.config_file, int(time())), out)
+        return answer(*rework.answer(args, books, where.config_file, int(time())), out)
     book = review.holding(books, args.ids[0])
-    told, text = review.decide(book, args.do, args.ids[0], int(time()))
-    return _answer({**told, "book": book.name}, text, out)
+    told, text = review.decide(book, args.do, args.ids[0], int(time()), reason=args.reason)
+    return answer({**told, "book": book.name}, text, out)
 
 
 def _ids(**_: object) -> list[str]:
@@ -94,6 +105,7 @@ def _ids(**_: object) -> list[str]:
 
 
 _OPTIONS = {"all": "accept", "only": "accept", "file": "edit", "delete": "edit", "by": "split"}
+_OPTIONS |= {"acknowledge": "accept", "reason": "reject", "to": "promote"}
 
 
 def _check(args: argparse.Namespace | SimpleNamespace) -> None:
@@ -101,7 +113,7 @@ def _check(args: argparse.Namespace | SimpleNamespace) -> None:
     for option, action in _OPTIONS.items():
         if getattr(args, option) and args.do != action:
             raise InputError(f"--{option} belongs to `lessonbook learned {action}`.")
-    if args.do in ("list", *_SWITCH, "compact"):
+    if args.do in ("list", "rejected", "verify", *_SWITCH, "compact"):
         if len(args.ids) > (args.do == "compact"):
             raise InputError(f"`lessonbook learned {args.do}` takes {'one id' if args.do == 'compact' else 'no id'}.")
     elif args.all:
@@ -109,7 +121,7 @@ def _check(args: argparse.Namespace | SimpleNamespace) -> None:
             raise InputError(
                 "Say which book: `lessonbook learned accept --all --book global|project|all`, without ids."
             )
-    elif not args.ids:
+    elif not args.ids and args.do not in ("pull", "push"):
         raise InputError(f"Say which one: `lessonbook learned {args.do} ID`; `lessonbook learned` shows the ids.")
     elif len(args.ids) > 1 and (args.do != "accept" or args.only):
         raise InputError(f"Say one ID: `lessonbook learned {args.do} ID`; only accept takes several, without --only.")
@@ -142,12 +154,12 @@ def _list(books: list[NamedBook], out: Out) -> int:
 
 def _read(books: list[NamedBook]) -> tuple[list[tuple[NamedBook, list[Candidate]]], dict[str, StoreError]]:
     """Return what waits in each book that can be read, and what is wrong with each other by its name."""
-    from lessonbook.book.queue import candidates
+    from lessonbook.book.reviewing import reviewed
 
     found, broken = [], {}
     for book in books:
         try:
-            found.append((book, candidates(book.folder)))
+            found.append((book, reviewed(book.folder)))
         except StoreError as error:  # one bad book must not hide the others
             broken[book.name] = error
     return found, broken
@@ -158,13 +170,17 @@ def _document(book: NamedBook, rows: list[Candidate]) -> dict[str, Any]:
 
 
 def _row(row: Candidate) -> dict[str, Any]:
+    from lessonbook.book.reviewing import look_dict
+
     fields = ("id", "at", "subject", "files", "stale", "over", "includes")
-    return {name: getattr(row, name) for name in fields} | {"evidence": [list(pair) for pair in row.trailers]}
+    plain = {name: getattr(row, name) for name in fields}
+    return plain | {"evidence": [list(pair) for pair in row.trailers], **look_dict(row)}
 
 
 def _cells(book: NamedBook, row: Candidate, named: bool) -> list[str]:
-    stale = f"stale: {row.stale}" if row.stale else f"over: {row.over:,} characters" if row.over else ""
-    return [row.id, *([book.name] if named else []), ", ".join(row.files), row.subject, stale]
+    from lessonbook.book.wording import notes
+
+    return [row.id, *([book.name] if named else []), ", ".join(row.files), row.subject, "; ".join(notes(row))]
 
 
 def _compact(book: NamedBook, id: str | None, out: Out) -> int:
@@ -172,15 +188,7 @@ def _compact(book: NamedBook, id: str | None, out: Out) -> int:
 
     told = compacted(book, id)
     text = f"proposed {told['id']}: {told['before']} → {told['after']} characters" if told["ok"] else told["error"]
-    return _answer({**told, "book": book.name}, text, out)
-
-
-def _answer(document: dict[str, Any], text: str, out: Out) -> int:
-    if document["ok"] or out.json or "books" in document:  # of many, each has its line
-        out.result(document, text)
-    else:
-        out.error(text)
-    return 0 if document["ok"] else 1
+    return answer({**told, "book": book.name}, text, out)
 
 
 def _switch(do: str, out: Out) -> int:

@@ -122,6 +122,7 @@ def _lines(report: Report) -> Iterator[str]:
     if report.left_out:
         reasons = Counter(one.reason for one in report.left_out).most_common()
         yield f"left out: {', '.join(f'{count:,} ({reason})' for reason, count in reasons)}; --json names each"
+        yield from (f"  like {one.twin}" for one in report.left_out if ", rejected: " in one.twin)
 
 
 def _read(agent: str, counts: AgentCounts) -> str:

@@ -25,9 +25,9 @@ def answer(args: argparse.Namespace | SimpleNamespace, books: list[NamedBook], c
 
     by = reviewer(config_file)
     if args.all:
-        return rework.accept_all(books, now, by)
+        return rework.accept_all(books, now, by, args.acknowledge)
     if len(args.ids) > 1:
-        return rework.accept_many(books, args.ids, now, by)
+        return rework.accept_many(books, args.ids, now, by, args.acknowledge)
     book = review.holding(books, args.ids[0])
     told, text = _one(args, book, now, by)
     return {**told, "book": book.name}, text
@@ -38,7 +38,7 @@ def _one(args: argparse.Namespace | SimpleNamespace, book: NamedBook, now: int, 
 
     id = args.ids[0]
     if args.do == "accept":
-        return review.decide(book, "accept", id, now, by, args.only or ())
+        return review.decide(book, "accept", id, now, by, args.only or (), acknowledged=args.acknowledge)
     if args.do == "split":
         return rework.split(book, id, args.by or "file", now, by)
     files = {**_read(args.file or ()), **dict.fromkeys(args.delete or ())}

@@ -1,0 +1,66 @@
+"""The queue as a person who decides sees it: each row with its signs of poisoning and its near twins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from lessonbook.book import queue
+from lessonbook.book.candidates import Waiting, read_waiting
+from lessonbook.book.decided import Decided, brought_text, decided, keys_of
+from lessonbook.book.repository import REJECTED_REFS, Book, pending_refs
+from lessonbook.book.signs import signs_of
+from lessonbook.core.candidate import Candidate
+from lessonbook.core.twins import print_of
+from lessonbook.system.gitbatch import read_objects
+
+
+def reviewed(folder: Path, only: str | None = None) -> list[Candidate]:
+    """Return ``queue.candidates`` with ``signs`` and ``twins``; with ``only`` just the row of that id.
+
+    The number of processes does not grow with the queue. Raises as ``queue.candidates`` does.
+    """
+    book = queue.recovered(folder)
+    if book is None:
+        return []
+    refs, rejected = pending_refs(book, REJECTED_REFS)
+    waiting = read_waiting(book, refs)
+    rows = [row for row in queue.rows(book, waiting) if only in (None, row.id)]
+    if not rows:
+        return []
+    return _looked_at(book, waiting, rows, decided(book, waiting, rejected))
+
+
+def row_dict(row: Candidate) -> dict[str, Any]:
+    """Return a row as ``{id, at, subject, files, stale, over, includes, signs, twins}``."""
+    return {
+        "id": row.id,
+        "at": row.at,
+        "subject": row.subject,
+        "files": list(row.files),
+        "stale": row.stale,
+        "over": row.over,
+        "includes": list(row.includes),
+        **look_dict(row),
+    }
+
+
+def look_dict(row: Candidate) -> dict[str, Any]:
+    """Return what to look at: ``signs`` ``{kind, path, line, excerpt, why}`` and ``twins`` ``{id, became, reason}``."""
+    return {"signs": [asdict(sign) for sign in row.signs], "twins": [twin.as_dict() for twin in row.twins]}
+
+
+def _looked_at(book: Book, waiting: Sequence[Waiting], rows: Sequence[Candidate], known: Decided) -> list[Candidate]:
+    by_id = {w.id: w for w in waiting}
+    changes = [change for row in rows for change in by_id[row.id].changes]
+    found = read_objects(book.folder, (entry.oid for c in changes for entry in (c.old, c.new) if entry))
+    blobs = {oid: item.data for oid, item in found.items()}
+    looked = []
+    for row in rows:
+        w = by_id[row.id]
+        text = print_of(brought_text(w.changes, blobs))
+        twins = known.twins(keys_of(w.proposal), text, but=w)
+        looked.append(row.but(signs=signs_of(w, blobs), twins=twins))
+    return looked

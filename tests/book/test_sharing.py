@@ -1,0 +1,312 @@
+"""A team's book over real git remotes: a bare folder, and ssh and https as far as a test can go without a network."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lessonbook.book import queue
+from lessonbook.book.offer import Offer, offer
+from lessonbook.book.pulling import pull
+from lessonbook.book.pushing import push
+from lessonbook.book.rejecting import reject
+from lessonbook.book.remembered import rejected
+from lessonbook.book.undoing import undo
+from lessonbook.system import faults
+
+A, B, C = "20270301-080000-0000aa", "20270301-090000-0000bb", "20270301-100000-0000cc"
+NOW = 1_800_000_000
+BASE = "Run the linter first.\n"
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> Path:
+    folder = tmp_path / "team.git"
+    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(folder)], check=True)
+    return folder
+
+
+@pytest.fixture
+def mate(repo: Any, tmp_path: Path) -> Any:
+    """Another person's book, not there yet."""
+    (tmp_path / "mate").mkdir()
+    return type(repo)(tmp_path / "mate" / "learned")
+
+
+def ids(repo: Any) -> list[str]:
+    return [row["id"] for row in queue.pending(repo.folder)]
+
+
+def refs(folder: Path) -> str:
+    return subprocess.run(["git", "-C", str(folder), "for-each-ref"], capture_output=True, check=True, text=True).stdout
+
+
+def ok(told: dict[str, Any]) -> dict[str, Any]:
+    assert told["ok"], told
+    return told
+
+
+def test_a_book_goes_to_the_team_and_comes_to_the_next_person(repo: Any, mate: Any, team: Path) -> None:
+    repo.propose(A, {"AGENTS.md": f"{BASE}\nRule a.\n"})
+    repo.propose(B, {"skills/b/SKILL.md": "b\n"})
+    repo.propose(C, {"AGENTS.md": f"{BASE}\nRule c.\n"})
+    ok(queue.accept(repo.folder, A, NOW))
+    ok(reject(repo.folder, C, NOW, "no"))
+    told = push(repo.folder, str(team))
+    head = repo.git("rev-parse", "HEAD")
+    nothing = {"ok": True, "remote": str(team), "commit": None, "new": [], "gone": [], "withheld": []}
+    assert told == nothing | {"commit": head[:7], "new": [B]}
+    assert push(repo.folder, str(team)) == nothing
+
+    told = pull(mate.folder, str(team), NOW)
+    assert told == {
+        "ok": True, "remote": str(team), "commit": head[:7], "new": [B], "gone": [], "moved": [], "stale": [],
+    }  # fmt: skip
+    assert mate.text() == f"{BASE}\nRule a.\n" and mate.git("status", "--porcelain") == "" and ids(mate) == [B]
+    assert [(row.id, row.reason) for row in rejected(mate.folder)] == [(C, "no")]
+    assert mate.git("remote") == "" and mate.git("fsck", "--no-dangling", "--strict") == ""
+    ok(undo(mate.folder, A, NOW))
+    ok(queue.accept(mate.folder, B, NOW))
+
+
+def test_decisions_meet(repo: Any, mate: Any, team: Path) -> None:
+    """What one accepts or rejects leaves the other's queue, and everybody's at the remote."""
+    for id, name in ((A, "a"), (B, "b"), (C, "c")):
+        repo.propose(id, {f"skills/{name}/SKILL.md": f"{name}\n"})
+    ok(push(repo.folder, str(team)))
+    ok(pull(mate.folder, str(team), NOW))
+    ok(queue.accept(mate.folder, A, NOW))
+    ok(reject(mate.folder, B, NOW, "mine is better"))
+    told = ok(push(mate.folder, str(team)))
+    assert told["gone"] == [A, B] and "pending/" + C in refs(team) and "pending/" + A not in refs(team)
+    repo.propose("20270301-110000-0000dd", {"AGENTS.md": f"{BASE}\nMine.\n"})
+    told = ok(pull(repo.folder, str(team), NOW))
+    assert told["gone"] == [A, B] and ids(repo) == [C, "20270301-110000-0000dd"]
+    assert told["moved"] == [C, "20270301-110000-0000dd"] and repo.text("skills/a/SKILL.md") == "a\n"
+    assert repo.git("status", "--porcelain") == ""
+    assert [row.reason for row in rejected(repo.folder)] == ["mine is better"]
+
+
+def test_a_candidate_that_conflicts_with_the_teams_book_is_stale(repo: Any, mate: Any, team: Path) -> None:
+    ok(push(repo.folder, str(team)))
+    ok(pull(mate.folder, str(team), NOW))
+    repo.propose(A, {"AGENTS.md": "One way.\n"})
+    ok(queue.accept(repo.folder, A, NOW))
+    ok(push(repo.folder, str(team)))
+    mate.propose(B, {"AGENTS.md": "Another way.\n"})
+    assert ok(pull(mate.folder, str(team), NOW))["stale"] == [B] and mate.text() == "One way.\n"
+    assert queue.pending(mate.folder)[0]["stale"]
+
+
+def test_what_went_different_ways_is_never_forced(repo: Any, mate: Any, team: Path) -> None:
+    ok(push(repo.folder, str(team)))
+    ok(pull(mate.folder, str(team), NOW))
+    repo.commit({"AGENTS.md": "One.\n"})
+    ok(push(repo.folder, str(team)))
+    mate.commit({"AGENTS.md": "Two.\n"})
+    before, there = mate.state(), refs(team)
+    assert "pull first" in push(mate.folder, str(team))["error"]
+    assert "different ways" in pull(mate.folder, str(team), NOW)["error"]
+    assert mate.state() == before and refs(team) == there
+
+
+def test_a_person_who_already_has_candidates_joins(mate: Any, repo: Any, team: Path) -> None:
+    ok(push(repo.folder, str(team)))
+    [id] = offer(mate.folder, [Offer("mine", "My rule.")], NOW, lambda: "0000aa")
+    told = ok(pull(mate.folder, str(team), NOW))
+    assert told["moved"] == [id] and mate.text() == BASE and ids(mate) == [id]
+    ok(queue.accept(mate.folder, id, NOW))
+    assert mate.text() == f"{BASE}\nMy rule.\n"
+    ok(push(mate.folder, str(team)))
+
+
+def test_uncommitted_edits_are_kept(repo: Any, mate: Any, team: Path) -> None:
+    ok(push(repo.folder, str(team)))
+    ok(pull(mate.folder, str(team), NOW))
+    repo.commit({"AGENTS.md": "One.\n"})
+    ok(push(repo.folder, str(team)))
+    mate.write({"AGENTS.md": "an edit of mine\n"})
+    before = mate.state()
+    assert "uncommitted changes to AGENTS.md" in pull(mate.folder, str(team), NOW)["error"] and mate.state() == before
+
+
+def test_what_a_book_does_not_hold_is_not_taken_over(repo: Any, mate: Any, team: Path) -> None:
+    ok(push(repo.folder, str(team)))
+    ok(pull(mate.folder, str(team), NOW))
+    (repo.folder / "skills").symlink_to("/etc")
+    repo.git("add", "-A")
+    repo.git("commit", "-q", "-m", "link")
+    ok(push(repo.folder, str(team)))
+    before = mate.state()
+    assert "skills is a symbolic link" in pull(mate.folder, str(team), NOW)["error"] and mate.state() == before
+
+
+def test_secrets_stay_here(repo: Any, mate: Any, team: Path) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    repo.propose(A, {"AGENTS.md": f"{BASE}\nToken {secret}\n"})
+    repo.propose(B, {"AGENTS.md": f"{BASE}\nRule b.\n"})
+    repo.propose(C, {"AGENTS.md": f"{BASE}\nKey {secret}\n"})
+    ok(reject(repo.folder, C, NOW))
+    told = ok(push(repo.folder, str(team)))
+    assert (told["new"], told["withheld"]) == ([B], [A]) and C not in refs(team)
+    repo.commit({"AGENTS.md": f"{secret}\n"})
+    repo.commit({"AGENTS.md": "Gone again.\n"})
+    before = refs(team)
+    assert "secret" in push(repo.folder, str(team))["error"] and refs(team) == before
+    objects = subprocess.run(
+        ["git", "-C", str(team), "cat-file", "--batch-all-objects", "--batch"], capture_output=True, check=True
+    )
+    assert secret.encode() not in objects.stdout
+
+
+def test_a_book_somebody_works_in_is_not_pushed_to(repo: Any, make_repo: Callable[..., Any]) -> None:
+    other = make_repo("other")
+    repo.git("fetch", "-q", str(other.folder), "main")
+    repo.git("reset", "-q", "--hard", "FETCH_HEAD")
+    repo.commit({"AGENTS.md": "New.\n"})
+    before = other.state()
+    assert "--bare" in push(repo.folder, str(other.folder))["error"] and other.state() == before
+
+
+@pytest.mark.parametrize("where", ["ext::sh -c touch% x", "--upload-pack=touch x", "http://h/x", "nowhere", "/no", ""])
+def test_bad_remotes_are_refused_with_nothing_changed(repo: Any, mate: Any, where: str) -> None:
+    before = repo.state()
+    for told in (pull(repo.folder, where, NOW), push(repo.folder, where), pull(mate.folder, where, NOW)):
+        assert told["ok"] is False and told["error"]
+    assert repo.state() == before and not mate.folder.exists()
+
+
+def test_a_remote_by_name_is_only_an_address(repo: Any, team: Path, tmp_path: Path) -> None:
+    repo.git("remote", "add", "team", str(team))
+    ok(push(repo.folder, "team"))
+    repo.git("config", "remote.team.url", f"ext::touch {tmp_path}/ran")
+    assert push(repo.folder, "team")["ok"] is False and not (tmp_path / "ran").exists()
+
+
+def test_no_program_of_either_repository_runs(repo: Any, mate: Any, team: Path, tmp_path: Path) -> None:
+    marker = tmp_path / "ran"
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {marker}\nexit 0\n")
+    program.chmod(0o755)
+    repo.propose(A, {"AGENTS.md": f"{BASE}\nRule a.\n"})
+    for git_dir in (team, repo.folder / ".git"):
+        (git_dir / "hooks").mkdir(exist_ok=True)
+        names = "pre-receive update post-receive post-update reference-transaction pre-push proc-receive"
+        for name in names.split():
+            (git_dir / "hooks" / name).unlink(missing_ok=True)
+            (git_dir / "hooks" / name).symlink_to(program)
+        keys = "core.sshCommand core.fsmonitor core.gitProxy credential.helper uploadpack.packObjectsHook"
+        for key in [*keys.split(), "core.alternateRefsCommand", "core.askPass", "gpg.program", "core.pager"]:
+            subprocess.run(["git", "--git-dir", str(git_dir), "config", key, str(program)], check=True)
+    repo.git("config", f"url.ext::{program} .insteadOf", str(team))
+    marker.unlink(missing_ok=True)  # what planting it started
+    ok(push(repo.folder, str(team)))
+    ok(pull(mate.folder, str(team), NOW))
+    ok(pull(repo.folder, str(team), NOW))
+    for address in ("ssh://127.0.0.1:1/x", "git@127.0.0.1.invalid:x", "https://127.0.0.1:1/x"):
+        assert push(repo.folder, address)["ok"] is False
+    assert not marker.exists()
+
+
+def test_ssh_is_the_one_on_path_and_is_never_asked_to_prompt(
+    repo: Any, mate: Any, team: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stand-in for ssh that runs the command here, as the other end would: the whole way of an ssh address."""
+    fake = tmp_path / "bin" / "ssh"
+    fake.parent.mkdir()
+    fake.write_text(
+        f'#!/bin/sh\necho "$HOME $*" >> {tmp_path}/asked\n'
+        'while [ "${1#-}" != "$1" ]; do [ "$1" = -o ] || [ "$1" = -p ] && shift; shift; done\nshift\nexec sh -c "$*"\n'
+    )
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("GIT_SSH_COMMAND", "false")
+    repo.git("config", "core.sshCommand", "false")
+    told = push(repo.folder, f"ana@books.example:{team}")
+    assert told["ok"], told
+    assert ok(pull(mate.folder, f"ssh://ana@books.example:2222{team}", NOW))["commit"] and mate.text() == BASE
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert all("BatchMode=yes" in line and line.startswith(os.environ["HOME"]) for line in asked) and len(asked) == 4
+    assert "ana@books.example git-receive-pack" in asked[1]
+
+
+def test_https_takes_only_logins_and_certificates_of_the_persons_own_git(repo: Any, home: Path, tmp_path: Path) -> None:
+    """Nothing answers, so the way ends there: what matters is that only the person's own helper is asked."""
+    from lessonbook.core.remote import remote
+    from lessonbook.system.gitremote import connected
+
+    (home / ".gitconfig").write_text(
+        "[credential]\n\thelper = mine\n[http]\n\tproxy = http://127.0.0.1:1\n[core]\n\thooksPath = /x\n"
+    )
+    repo.git("config", "credential.helper", "theirs")
+    with connected(repo.folder, remote("https://books.example/x")) as line:
+        env = line._own()
+    assert [env[f"GIT_CONFIG_{part}_{n}"] for n in (0, 1) for part in ("KEY", "VALUE")] == [
+        "credential.helper", "mine", "http.proxy", "http://127.0.0.1:1",
+    ]  # fmt: skip
+    assert env["GIT_CONFIG_COUNT"] == "2"
+    told = push(repo.folder, "https://books.example/x")
+    assert told["ok"] is False and "could not be reached" in told["error"]
+
+
+def test_the_number_of_processes_never_grows(make_repo: Callable[..., Any], tmp_path: Path, counted: Path) -> None:
+    seen = []
+    for count in (3, 40):
+        repo, bare = make_repo(f"book{count}"), tmp_path / f"team{count}.git"
+        subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(bare)], check=True)
+        hexes = (f"{n:06x}" for n in range(count))
+        offer(repo.folder, [Offer(f"t{n}", f"Sentence {n} about {n}.") for n in range(count)], NOW, hexes.__next__)
+        counted.write_text("")
+        assert len(ok(push(repo.folder, str(bare)))["new"]) == count
+        pushing = len(counted.read_text().split())
+        counted.write_text("")
+        assert len(ok(pull(tmp_path / f"mate{count}" / "learned", str(bare), NOW))["new"]) == count
+        seen.append((pushing, len(counted.read_text().split())))
+    assert seen[0] == seen[1] and max(seen[0]) <= 40, seen
+
+
+_KILLED = """
+import sys
+from pathlib import Path
+from lessonbook.book.pulling import pull
+from lessonbook.book.pushing import push
+from lessonbook.system import faults
+faults.arm(sys.argv[4])
+push(Path(sys.argv[1]), sys.argv[3])
+pull(Path(sys.argv[2]), sys.argv[3], 1800000000)
+"""
+POINTS = ["push.sent", "pull.fetched", "pull.moved", "accept.index-ready", "accept.intended", "accept.moved"]
+POINTS += [
+    "accept.file-written",
+    "accept.index-replaced",
+    "accept.finished",
+    "files.before-rename",
+    "files.after-rename",
+]
+
+
+def test_the_points_are_all_that_are_passed(repo: Any, mate: Any, team: Path) -> None:
+    repo.propose(A, {"AGENTS.md": f"{BASE}\nRule a.\n"})
+    passed = faults.record()
+    ok(push(repo.folder, str(team)))
+    ok(pull(mate.folder, str(team), NOW))
+    faults._log = None
+    assert set(passed) == set(POINTS)
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_a_kill_at_any_step_is_made_good_by_the_next_call(repo: Any, mate: Any, team: Path, point: str) -> None:
+    repo.propose(A, {"AGENTS.md": f"{BASE}\nRule a.\n"})
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(team.parent)}
+    words = [sys.executable, "-c", _KILLED, str(repo.folder), str(mate.folder), str(team), point]
+    assert subprocess.run(words, env=env, check=False).returncode == -signal.SIGKILL
+    ok(push(repo.folder, str(team)))
+    ok(pull(mate.folder, str(team), NOW))
+    assert mate.text() == BASE and ids(mate) == [A] and mate.git("status", "--porcelain") == ""
