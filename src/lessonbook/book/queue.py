@@ -107,9 +107,9 @@ def reject(folder: Path, id: str, now: int = 0, reason: str | None = None) -> di
 
     See ``rejecting.reject``; ``now`` (epoch seconds) is 0 where nobody says when.
     """
-    from lessonbook.book import rejecting
+    from lessonbook.book import recording
 
-    return rejecting.reject(folder, id, now, reason)
+    return told(folder, id, lambda book, id: recording.reject(book, id, now, reason), lock=True)
 
 
 def restack(folder: Path, now: int) -> tuple[list[str], list[str]]:
