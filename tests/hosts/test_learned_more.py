@@ -72,6 +72,8 @@ def test_promote_pull_and_push(run, commit: Commit, tmp_path: Path) -> None:
     assert run("learned", "push").returncode == 2
     assert " is at " in run("learned", "push", str(team)).stdout
     assert "up to date" in run("learned", "push", str(team)).stdout
-    done = run("learned", "pull", str(team), "--book", str(tmp_path / "mate" / "learned"), "--json")
-    assert json.loads(done.stdout)["commit"] and "Rule." in (tmp_path / "mate/learned/AGENTS.md").read_text()
+    (tmp_path / "mate").mkdir()
+    done = run("learned", "pull", str(team), "--json", env={"HOME": str(tmp_path / "mate")})
+    assert json.loads(done.stdout)["commit"]
+    assert "Rule." in (tmp_path / "mate/.config/lessonbook/learned/AGENTS.md").read_text()
     assert run("learned", "pull", "ext::x").returncode == 1

@@ -63,7 +63,7 @@ def plain(words: Sequence[str]) -> SimpleNamespace | None:
     The list is what is asked for most, and loading ``argparse`` takes a third as long as listing a hundred candidates.
     """
     asked = [word for word in words if word != "--json"]
-    options = {**dict.fromkeys(("book", *_OPTIONS)), "all": False}
+    options = {**dict.fromkeys(("book", *_OPTIONS)), "all": False, "acknowledge": False}
     return SimpleNamespace(do="list", ids=[], **options) if asked in ([], ["list"]) else None
 
 
