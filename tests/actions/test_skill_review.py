@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ SECRET = "ghp_" + "a1B2" * 9
 
 
 @pytest.fixture
-def tool(home: Path, tmp_path: Path) -> LearnTool:
+def tool(home: Path, tmp_path: Path) -> Iterator[LearnTool]:
     work = tmp_path / "work"
     work.mkdir()
     settings = Settings(home / "agent", autolearn_enabled=True, autolearn_review=True, memory_backend="mnemopi")
@@ -30,7 +31,8 @@ def tool(home: Path, tmp_path: Path) -> LearnTool:
     offer = skill_offer(places(), work, f"session-1 {SECRET}", lambda: NOW, lambda: os.urandom(3).hex())
     made = LearnTool.create_if(settings, LearnSession(work, "session-1", memory, home, offer))
     assert made
-    return made
+    yield made
+    memory.close()
 
 
 def test_a_skill_waits_in_the_projects_book_and_the_same_call_offers_it_once(tool: LearnTool, tmp_path: Path) -> None:
