@@ -60,11 +60,11 @@ def accept(book: Book, id: str, now: int) -> dict[str, Any]:
     find(refs, id)
     waiting = read_waiting(book, refs)
     w = next(w for w in waiting if w.id == id)
-    head = _head_of(book)
+    head = head_of(book)
     why = w.problem or (w.held and f"{id} cannot be accepted: {w.held}") or refusal(w.changes)
     if why:
         raise InputError(why)
-    target = _target(book, head, waiting, w.changes)
+    target = target_of(book, head, waiting, w.changes)
     with working.index_held(book):
         case = _Case(book, head, w, waiting, target, read_index(book.folder))
         return _decide(case, now)
@@ -79,7 +79,7 @@ def _decide(case: _Case, now: int) -> dict[str, Any]:
     pick = Pick() if w.base == w.commit else target.pick(w.changes)
     if pick is None:
         raise InputError(STALE)
-    _check_secrets(w, target)
+    check_secrets(w, target)
     before = _length(target)
     target.advance(pick)
     length = _length(target)
@@ -93,9 +93,9 @@ def restack(book: Book, now: int) -> tuple[list[str], list[str]]:
     """Move every candidate of an older HEAD onto HEAD; see ``queue.restack``."""
     if book.head is None:
         return [], []
-    head = _head_of(book)
+    head = head_of(book)
     waiting = read_waiting(book, pending_refs(book)[0])
-    moves = _moves(waiting, _target(book, head, waiting, ()), on=head)
+    moves = _moves(waiting, target_of(book, head, waiting, ()), on=head)
     made = write_commits(book.folder, [_moved_commit(w, pick, head) for w, pick in moves.moved], now)
     steps = [RefMove(w.ref, w.commit, new) for (w, _), new in zip(moves.moved, made, strict=True)]
     if steps and not move_refs(book.folder, steps, "lessonbook: restack"):
@@ -103,7 +103,8 @@ def restack(book: Book, now: int) -> tuple[list[str], list[str]]:
     return [w.id for w, _ in moves.moved], list(moves.stale)
 
 
-def _head_of(book: Book) -> str:
+def head_of(book: Book) -> str:
+    """Return HEAD's commit. Raises ``InputError`` where there is none, or where HEAD is on a pending branch."""
     if book.head is None:
         raise InputError(f"{book.folder} has no commit yet, so there is nothing to accept onto; commit something first")
     if book.head_ref.startswith(PENDING_REFS):
@@ -111,8 +112,8 @@ def _head_of(book: Book) -> str:
     return book.head
 
 
-def _target(book: Book, head: str, waiting: Sequence[Waiting], accepted: Sequence[Change]) -> Target:
-    """HEAD's tree with the blobs that accepting and restacking may have to look into."""
+def target_of(book: Book, head: str, waiting: Sequence[Waiting], accepted: Sequence[Change]) -> Target:
+    """Return HEAD's tree with the blobs that accepting and restacking may have to look into."""
     tree = read_tree(book.folder, head)
     wanted = [entry.oid for change in accepted for entry in (change.old, change.new) if entry]
     if AGENTS in tree:
@@ -183,7 +184,7 @@ def _length(target: Target) -> int:
     return len(target.text(AGENTS).decode("utf-8", "replace"))
 
 
-def _check_secrets(w: Waiting, target: Target) -> None:
+def check_secrets(w: Waiting, target: Target) -> None:
     """Refuse a candidate whose new lines hold a secret: a hand-edited branch never went through the proposer."""
     from lessonbook.core.redact import redact
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from lessonbook.book import queue, switch
-from lessonbook.book.sentences import EDITOR
-from lessonbook.core.candidate import Candidate, is_candidate_id
+from lessonbook.core.candidate import Candidate
 from lessonbook.core.errors import LessonbookError
+from lessonbook.core.ports import Chat, Reply
 
 _HELP = "{cmd!r} is not a command: say /learned, /learned compact [ID], /learned on|off|status, or " + (
     "/learned diff|accept|reject ID"
@@ -32,15 +32,24 @@ def answer(folder: Path, arg: str, config_file: Path, now: int) -> str:
         return printable(f"{folder} cannot be worked on: {error.strerror or error}")
 
 
-def compact(folder: Path, id: str | None) -> dict[str, Any]:
-    """Say what a compaction needs: ``{ok: False, error}``; a bad or unknown ``id`` is named first."""
-    if id and not is_candidate_id(id):
-        return {"ok": False, "error": f"{id!r} is not the id of a candidate; the list shows the ids"}
-    if id:
-        told = queue.diff(folder, id)
-        if not told["ok"]:
-            return {"ok": False, "error": told["error"]}
-    return {"ok": False, "error": EDITOR}
+def compact(folder: Path, id: str | None, chat: Chat | None = None) -> dict[str, Any]:
+    """Propose a shorter ``AGENTS.md``, by this machine's editor model where ``chat`` is not given.
+
+    Returns ``{ok, id, before, after}`` in characters, or ``{ok: False, error}``; see ``compacting.compact``.
+    """
+    import secrets
+    import time
+
+    from lessonbook.book import compacting
+
+    return compacting.compact(folder, id, chat or _editor, int(time.time()), lambda: secrets.token_hex(3))
+
+
+def _editor(prompt: str) -> Reply:
+    from lessonbook.system.chat import ask_editor
+    from lessonbook.system.settings import places
+
+    return ask_editor(prompt, places(), "compact")
 
 
 def _answer(folder: Path, cmd: str, id: str, config_file: Path, now: int) -> str:
@@ -51,7 +60,7 @@ def _answer(folder: Path, cmd: str, id: str, config_file: Path, now: int) -> str
     if cmd == "list":
         return "\n".join(map(_line, queue.candidates(folder))) or "nothing is pending"
     if cmd == "compact":
-        return str(compact(folder, id or None)["error"])
+        return _compacted(compact(folder, id or None))
     acts: dict[str, Callable[[], dict[str, Any]]] = {
         "diff": lambda: queue.diff(folder, id),
         "accept": lambda: queue.accept(folder, id, now),
@@ -85,3 +94,10 @@ def _done(cmd: str, told: dict[str, Any]) -> str:
     if told.get("stale"):
         text += f"; {', '.join(told['stale'])} no longer apply: reject them"
     return text
+
+
+def _compacted(told: dict[str, Any]) -> str:
+    if not told["ok"]:
+        return str(told["error"])
+    size = f"AGENTS.md goes from {told['before']:,} to {told['after']:,} characters"
+    return f"proposed {told['id']}: {size}; see it with /learned diff {told['id']}"

@@ -17,7 +17,3 @@ TOO_LONG = (
     "run `/learned compact {id}` to fold it into a shorter AGENTS.md, or shorten AGENTS.md and commit that first"
 )
 SECRET = "{name} holds what looks like a secret; reject it, or commit a corrected text on its branch"
-EDITOR = (
-    "compacting needs an editor model (`models.editor` in config.toml, a command such as an agent's own), which this "
-    "version cannot run yet; shorten AGENTS.md by hand and commit that"
-)

@@ -35,6 +35,20 @@ class Places:
 
 
 @dataclass(frozen=True, slots=True)
+class Editor:
+    """The editor model: a command that reads the prompt on standard input, or an OpenAI-compatible address."""
+
+    command: tuple[str, ...] = ()
+    url: str = ""
+    """The base address, such as ``http://localhost:11434/v1``; empty where ``command`` is used."""
+    model: str = ""
+    key_env: str = ""
+    """The environment variable that holds the key; empty where the address needs none."""
+    timeout: float = 300.0
+    """Seconds one answer may take."""
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """What ``config.toml`` says, with the defaults filled in."""
 
@@ -44,6 +58,7 @@ class Settings:
     autolearn_review: bool = False
     memory_backend: str = "off"
     hindsight_url: str | None = None
+    editor: Editor | None = None
 
 
 def environment() -> dict[str, str]:
@@ -100,7 +115,26 @@ def parse(table: Mapping[str, Any], where: Places) -> Settings:
         autolearn_review=_flag(autolearn, "autolearn.review", False),
         memory_backend=backend,
         hindsight_url=_text(hindsight, "hindsight.url", "") or None,
+        editor=_editor(_table(table, "editor")),
     )
+
+
+def _editor(table: Mapping[str, Any]) -> Editor | None:
+    if not table:
+        return None
+    command, timeout = table.get("command", []), table.get("timeout", 300)
+    if not isinstance(command, list) or not all(isinstance(part, str) and part for part in command):
+        raise SetupError('editor.command must be a list of words in the configuration, such as ["claude", "-p"].')
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= 3600:
+        raise SetupError(f"editor.timeout must be a number of seconds up to 3600, not {timeout!r}.")
+    url, model, key = (_text(table, f"editor.{name}", "") for name in ("url", "model", "key_env"))
+    if bool(command) == bool(url):
+        raise SetupError("editor needs either command or url in the configuration, not both.")
+    if url and not model:
+        raise SetupError("editor.model must name the model to ask at editor.url in the configuration.")
+    if command and (model or key):
+        raise SetupError("editor.model and editor.key_env belong to editor.url; put the model into editor.command.")
+    return Editor(tuple(command), url, model, key, float(timeout))
 
 
 def _base(env: Mapping[str, str], name: str, default: Path) -> Path:

@@ -1,0 +1,79 @@
+"""One request to a service that speaks JSON: bounded in time and size, never redirected.
+
+A redirect would carry the key to another address, so none is followed. The deadline holds for the whole exchange: a
+timer cuts the connection, however slowly the other side drips. Proxies of the environment are used as everywhere, but
+never for this machine itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from lessonbook.core.errors import ModelError, SetupError
+
+ANSWER = 8 << 20
+"""Bytes an answer may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a service answered: the status, where it redirects to (never followed), and the body."""
+
+    status: int
+    location: str
+    body: bytes
+
+
+def check_address(url: str, name: str) -> None:
+    """Raise ``SetupError`` where ``url`` is not an address that can be asked; ``name`` is the setting that holds it."""
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        good = False
+    if not good or not url.isascii() or any(char.isspace() for char in url):
+        raise SetupError(f"{name} must be an http or https address, such as http://localhost:11434/v1.")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise SetupError(f"{name} must be a plain address: no name, password, query or fragment in it.")
+
+
+def post_json(url: str, document: Mapping[str, Any], headers: Mapping[str, str], *, timeout: float) -> Answer:
+    """Send ``document`` to ``url`` and return what comes back, whatever its status.
+
+    Raises ``ModelError`` where the service cannot be reached, takes longer than ``timeout`` seconds in all, or answers
+    with more than ``ANSWER`` bytes.
+    """
+    import urllib.error
+    import urllib.request
+    from http.client import HTTPException
+
+    from lessonbook.system.http_deadline import Cut, opener
+
+    data = json.dumps(document).encode()
+    sent = {"Content-Type": "application/json", "Accept": "application/json", **headers}
+    request = urllib.request.Request(url, data, sent, method="POST")
+    host = urlsplit(url).netloc
+    here = urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
+    with Cut(timeout) as cut:
+        try:
+            try:
+                reply = opener(cut, direct=here).open(request, timeout=timeout)
+            except urllib.error.HTTPError as error:
+                reply = error
+            with reply:
+                body = reply.read(ANSWER + 1)
+                answer = Answer(reply.status or 0, reply.headers.get("Location") or "", body)
+        except (OSError, HTTPException, ValueError) as error:
+            if cut.made or isinstance(error, TimeoutError):
+                raise ModelError(f"{host} did not answer within {timeout:g} seconds.") from None
+            why = getattr(error, "reason", error)
+            raise ModelError(f"{host} cannot be reached: {str(why) or type(error).__name__}.") from None
+    if cut.made:
+        raise ModelError(f"{host} did not answer within {timeout:g} seconds.")
+    if len(body) > ANSWER:
+        raise ModelError(f"{host} answered with more than {ANSWER:,} bytes.")
+    return answer
