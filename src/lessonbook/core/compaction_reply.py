@@ -83,8 +83,10 @@ def _unfenced(plan: Plan, text: str) -> str:
     closing = lines[-1].strip()
     if len(closing) < len(run) or closing.strip(run[0]):
         return text
-    whole = all(fences(lines_of("\n".join(lines)))[1 : len(lines)])
-    return "\n".join(lines[1:-1]) if whole or info in ("markdown", "md") else text
+    inner = "\n".join(lines[1:-1])
+    # Where fences stand inside, the outer one looks closed by the first of them, and the last looks open.
+    around = all(fences(lines)[1 : len(lines)]) or (fences(lines)[-1] and not fences(lines[1:-1])[-1])
+    return inner if around or info in ("markdown", "md") else text
 
 
 def _pieces(body: str) -> Iterator[int | str]:
@@ -208,7 +210,8 @@ def _laid(plan: Plan, pieces: Sequence[int | str], texts: Sequence[str]) -> str:
     parts = []
     for at, (piece, text) in enumerate(zip(pieces, texts, strict=True)):
         follows = pieces[at + 1] if at + 1 < len(pieces) else None
-        parts += [text, _gap(plan, piece, follows) or (end if follows is None else end + end)]
+        gap = _gap(plan, piece, follows)
+        parts += [text, (end if follows is None else end + end) if gap is None else gap]
     return "".join(parts)
 
 
@@ -239,8 +242,9 @@ def _check_fences(plan: Plan, pieces: Sequence[int | str], text: str) -> None:
 
 
 def _first_line(block: str) -> str:
-    lines = [line for line in block.split("\n") if line.strip(" \t`~")]
-    return (lines[0] if lines else block).strip()[:60]
+    """The first line of code in it, by which a person knows it."""
+    lines = block.split("\n")
+    return next((line for line in lines[1:-1] if line.strip()), lines[0]).strip()[:60]
 
 
 def _check_whole(plan: Plan, pieces: Sequence[int | str], texts: Sequence[str], text: str) -> None:
