@@ -1,9 +1,9 @@
 """Who last wrote each paragraph of ``AGENTS.md``, and when: the proposer's, or a person's (contract §2.4, §3).
 
 The history of the file is walked from the newest version down, each version compared with the one before it, until
-every line has found the commit that wrote it. Three git processes do it for up to 500 versions, and one more for each
-further 500. At most ``VERSIONS`` versions are looked at. What is not known counts as a person's: a line older than
-that, a line from before the start of a shallow clone, a version whose text is missing.
+every line has found the commit that wrote it. At most three git processes do it for up to 500 versions, and one
+more for each further 500. At most ``VERSIONS`` versions are looked at. What is not known counts as a
+person's: a line older than that, one from before the start of a shallow clone, a version whose text is missing.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ def _copied(before: Sequence[str], after: Sequence[str]) -> dict[int, tuple[int,
 def _times(text: str) -> dict[str, int]:
     try:
         table = json.loads(text) if text else {}
-    except ValueError:  # damaged: the commit's own time counts then
+    except (ValueError, RecursionError):  # damaged: the commit's own time counts then
         return {}
     items = table.items() if isinstance(table, dict) else ()
     return {key: int(value) for key, value in items if isinstance(value, (int, float)) and 0 <= value < 1e12}
