@@ -3,18 +3,24 @@ candidates."""
 
 from __future__ import annotations
 
+import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
 import sys
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from lessonbook.book import queue
+from lessonbook.book.sentences import STALE
 from lessonbook.system import faults
 
 A, B, C = "20270301-080000-0000aa", "20270301-090000-0000bb", "20270301-100000-0000cc"
@@ -164,15 +170,111 @@ def test_a_branch_that_moves_meanwhile_stops_everything(repo: Any) -> None:
 
 
 def test_working_files_that_cannot_follow_are_said_and_brought_along_later(repo: Any) -> None:
-    """A folder in the way of a temporary file stands for any trouble after HEAD has moved."""
-    repo.propose(A, {"AGENTS.md": "New.\n", "skills/x/SKILL.md": "x\n"})
-    skills = repo.folder / "skills"
-    skills.mkdir()
-    skills.chmod(0o555)
-    if os.access(skills, os.W_OK):  # root may write anywhere
-        pytest.skip("needs a user who is not root")
-    told = queue.accept(repo.folder, A, NOW)
-    assert told["ok"] is False and "accepted as" in told["error"]
-    skills.chmod(0o755)
+    """A limit on file sizes stands for a full disk: git packs the text small, the working file does not fit."""
+    text = "x" * 200_000 + "\n"
+    repo.propose(A, {"skills/x/SKILL.md": text})
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
+    try:
+        told = queue.accept(repo.folder, A, NOW)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert told["ok"] is False and f"accepted as {repo.git('rev-parse', 'HEAD')[:7]}" in told["error"]
+    assert not list(repo.folder.rglob("*.tmp"))
     assert queue.pending(repo.folder) == []
-    assert repo.text("skills/x/SKILL.md") == "x\n" and repo.git("status", "--porcelain") == ""
+    assert repo.text("skills/x/SKILL.md") == text and repo.git("status", "--porcelain") == ""
+
+
+def test_a_planted_intent_writes_nothing_outside_and_through_no_link(repo: Any, tmp_path: Path) -> None:
+    blob = repo.git("hash-object", "-w", "--stdin", data=b"planted\n")
+    inner = repo.git("mktree", data=f"100644 blob {blob}\tSKILL.md\n".encode())
+    skills = repo.git("mktree", data=f"040000 tree {inner}\tx\n".encode())
+    raw = b"100644 AGENTS.md\0" + bytes.fromhex(blob) + b"40000 ..\0" + bytes.fromhex(inner)
+    raw += b"40000 skills\0" + bytes.fromhex(skills)
+    tree = repo.git("hash-object", "-t", "tree", "-w", "--literally", "--stdin", data=raw)
+    repo.git("update-ref", "HEAD", repo.git("commit-tree", tree, "-m", "planted"))
+    (tmp_path / "elsewhere").mkdir()
+    (repo.folder / "skills").symlink_to(tmp_path / "elsewhere")
+    for path in ("../SKILL.md", "skills/x/SKILL.md"):
+        intent = json.dumps([[path.encode().hex(), None, ["100644", blob]]])
+        (repo.folder / ".git/lessonbook-intent").write_text(intent)
+        queue.pending(repo.folder)
+        assert not (tmp_path / "SKILL.md").exists() and not any((tmp_path / "elsewhere").iterdir())
+        assert not (repo.folder / ".git/lessonbook-intent").exists()
+
+
+def test_half_written_files_of_a_killed_process_go(repo: Any) -> None:
+    set_up(repo)
+    kill_at(repo, "accept.moved", A)
+    for name in (".AGENTS.md.x1y2z3ab.tmp", ".git/.lessonbook-index.x1y2z3ab.tmp"):
+        (repo.folder / name).write_text("half")
+    assert queue.pending(repo.folder)[0]["id"] == B
+    assert repo.git("status", "--porcelain") == "" and not list(repo.folder.rglob("*.tmp"))
+
+
+@pytest.mark.parametrize("how", ["merge", "rebase"])
+def test_nothing_is_accepted_into_an_unfinished_merge_or_rebase(repo: Any, how: str) -> None:
+    repo.propose(A, {"skills/x/SKILL.md": "x\n"})
+    repo.git("checkout", "-q", "-b", "side")
+    repo.commit({"AGENTS.md": "Side.\n"})
+    repo.git("checkout", "-q", "main")
+    repo.commit({"AGENTS.md": "Main.\n"})
+    repo.git(how, "side", ok=False)
+    before = repo.state()
+    assert "not finished" in queue.accept(repo.folder, A, NOW)["error"] and repo.state() == before
+    repo.git(how, "--abort")
+    assert queue.accept(repo.folder, A, NOW)["ok"]
+
+
+def test_a_book_in_a_linked_worktree_works(repo: Any, tmp_path: Path) -> None:
+    repo.git("worktree", "add", "-q", "-b", "book", str(tmp_path / "linked"))
+    linked = type(repo)(tmp_path / "linked")
+    repo.propose(A, {"AGENTS.md": "New.\n"})
+    assert queue.accept(linked.folder, A, NOW)["ok"]
+    assert (linked.text(), linked.git("status", "--porcelain")) == ("New.\n", "")
+    assert (repo.text(), repo.git("status", "--porcelain")) == ("Run the linter first.\n", "")
+
+
+class TestAnyOrder:
+    """Whatever people decide in whatever order, nothing is lost, half done or left behind."""
+
+    @given(
+        kinds=st.lists(st.sampled_from(["rule", "skill", "rewrite", "drop", "day"]), min_size=1, max_size=6),
+        verbs=st.lists(st.tuples(st.sampled_from(["accept", "reject", "restack", "commit"]), st.integers(0, 5))),
+    )
+    @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    def test_decisions(self, make_repo: Any, kinds: list[str], verbs: list[tuple[str, int]]) -> None:
+        repo = make_repo(f"book-{uuid.uuid4().hex}", {"AGENTS.md": "Base.\n", "skills/old/SKILL.md": "old\n"})
+        ids = [f"20270301-08000{n}-00000a" for n in range(len(kinds))]
+        for n, (id, kind) in enumerate(zip(ids, kinds, strict=True)):
+            files: dict[str, dict[str, str | None]] = {
+                "rule": {"AGENTS.md": f"Base.\n\nRule {n}.\n"},
+                "skill": {f"skills/s{n}/SKILL.md": f"{n}\n"},
+                "rewrite": {"AGENTS.md": f"Rewritten {n}.\n"},
+                "drop": {"skills/old/SKILL.md": None},
+                "day": {"dhrona-2027-03-01.md": f"- {n}\n"},
+            }
+            repo.propose(id, files[kind])
+        messages = {id: repo.git("log", "-1", "--format=%an %ad %B", f"pending/{id}") for id in ids}
+        waiting = set(ids)
+        for verb, n in verbs:
+            id, head = ids[n % len(ids)], repo.git("rev-parse", "HEAD")
+            if verb == "accept":
+                told = queue.accept(repo.folder, id, NOW)
+                assert told["ok"] or (id not in waiting) or told["error"] == STALE, told
+                moved = repo.git("rev-parse", "HEAD") != head
+                assert moved == bool(told["ok"] and told["commit"])
+                assert not moved or repo.git("log", "-1", "--format=%an %ad %B") == messages[id]
+                waiting -= {id} if told["ok"] else set()
+            elif verb == "reject":
+                assert queue.reject(repo.folder, id)["ok"] is (id in waiting)
+                waiting.discard(id)
+            elif verb == "restack":
+                queue.restack(repo.folder, NOW)
+            else:
+                repo.commit({"notes.txt": uuid.uuid4().hex})
+            assert [row["id"] for row in queue.pending(repo.folder)] == sorted(waiting)
+            assert repo.git("status", "--porcelain") == "" and "<<<<" not in repo.text()
+        for id in waiting:
+            assert repo.git("log", "-1", "--format=%an %ad %B", f"pending/{id}") == messages[id]
+        assert repo.git("fsck", "--no-dangling", "--strict") == ""

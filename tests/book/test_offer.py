@@ -43,6 +43,9 @@ def test_a_book_is_made_and_offers_wait_in_it(tmp_path: Path) -> None:
     assert rows[0].trailers == (("Evidence-key", "k1"), ("Sessions", "s1 turn 3 (path)"))
     assert head.read(folder).agents == "" and not (folder / "skills").exists()
     assert [queue.accept(folder, id, NOW)["ok"] for id in ids] == [True, True]
+    logs = [path.relative_to(folder).as_posix() for path in (folder / ".git/logs").rglob("*") if path.is_file()]
+    assert sorted(logs) == [".git/logs/HEAD", ".git/logs/refs/heads/main"]
+    assert len((folder / ".git/logs/HEAD").read_text().splitlines()) == 3
     told = head.read(folder)
     assert told.agents == "Run the linter first.\n" and told.skills == {"skills/s/SKILL.md": b"x\n"}
 

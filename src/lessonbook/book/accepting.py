@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from lessonbook.book.candidates import Waiting, read_waiting
 from lessonbook.book.content import AGENTS, refusal, shown
 from lessonbook.book.inclusion import includes
 from lessonbook.book.picking import Pick, Target, needed
-from lessonbook.book.repository import PENDING_REFS, Book, PendingRef, pending_refs
+from lessonbook.book.repository import PENDING_REFS, Book, find, pending_refs
 from lessonbook.book.sentences import CHANGED, LEARNED_MAX, SECRET, STALE, TOO_LONG, UNCOMMITTED
 from lessonbook.core.errors import BusyError, InputError, StoreError
 from lessonbook.system.gitbatch import (
@@ -34,14 +34,6 @@ class _Moves:
     stale: tuple[str, ...]
 
 
-def find(refs: Iterable[PendingRef], id: str) -> PendingRef:
-    """Return the pending branch of ``id``. Raises ``InputError`` where nothing waits under it."""
-    for ref in refs:
-        if ref.id == id:
-            return ref
-    raise InputError(f"nothing is pending as {id}")
-
-
 @dataclass(frozen=True, slots=True)
 class _Case:
     """One candidate to accept, and all it is decided on."""
@@ -61,6 +53,7 @@ def accept(book: Book, id: str, now: int) -> dict[str, Any]:
     waiting = read_waiting(book, refs)
     w = next(w for w in waiting if w.id == id)
     head = head_of(book)
+    _check_nothing_in_progress(book)
     why = w.problem or (w.held and f"{id} cannot be accepted: {w.held}") or refusal(w.changes)
     if why:
         raise InputError(why)
@@ -110,6 +103,15 @@ def head_of(book: Book) -> str:
     if book.head_ref.startswith(PENDING_REFS):
         raise InputError(f"{book.folder} is on the pending branch {book.head_ref}; switch it back to its own branch")
     return book.head
+
+
+def _check_nothing_in_progress(book: Book) -> None:
+    """Refuse while a person's merge, rebase, cherry-pick or revert waits to be finished: HEAD is theirs until then."""
+    for name in ("MERGE_HEAD", "rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVERT_HEAD"):
+        if (book.git_dir / name).exists():
+            raise InputError(
+                f"a merge, rebase, cherry-pick or revert in {book.folder} is not finished; finish or abort it first"
+            )
 
 
 def target_of(book: Book, head: str, waiting: Sequence[Waiting], accepted: Sequence[Change]) -> Target:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lessonbook.book import queue, switch
-from lessonbook.core.candidate import Candidate
+from lessonbook.book.wording import done_text, row_text
 from lessonbook.core.errors import LessonbookError
 from lessonbook.core.ports import Chat, Reply
 
@@ -21,15 +21,13 @@ def answer(folder: Path, arg: str, config_file: Path, now: int) -> str:
 
     What others wrote is made safe to print: control and hidden characters are shown, never sent to the terminal.
     """
-    from lessonbook.core.clean import printable
-
     cmd, _, id = (arg.strip() or "list").partition(" ")
     try:
-        return printable(_answer(folder, cmd, id.strip(), config_file, now))
+        return _printable(_answer(folder, cmd, id.strip(), config_file, now))
     except LessonbookError as error:
-        return printable(str(error))
+        return _printable(str(error))
     except OSError as error:
-        return printable(f"{folder} cannot be worked on: {error.strerror or error}")
+        return _printable(f"{folder} cannot be worked on: {error.strerror or error}")
 
 
 def compact(folder: Path, id: str | None, chat: Chat | None = None) -> dict[str, Any]:
@@ -58,7 +56,7 @@ def _answer(folder: Path, cmd: str, id: str, config_file: Path, now: int) -> str
     if cmd in ("on", "off", "status"):
         return f"learning is {'on' if switch.enabled(folder.parent, config_file) else 'off'}"
     if cmd == "list":
-        return "\n".join(map(_line, queue.candidates(folder))) or "nothing is pending"
+        return "\n".join(map(row_text, queue.candidates(folder))) or "nothing is pending"
     if cmd == "compact":
         return _compacted(compact(folder, id or None))
     acts: dict[str, Callable[[], dict[str, Any]]] = {
@@ -71,29 +69,15 @@ def _answer(folder: Path, cmd: str, id: str, config_file: Path, now: int) -> str
     told = acts[cmd]()
     if not told["ok"]:
         return str(told["error"])
-    return (told["diff"] or "(no change)") if cmd == "diff" else _done(cmd, told)
+    return (told["diff"] or "(no change)") if cmd == "diff" else done_text(cmd, told)
 
 
-def _line(c: Candidate) -> str:
-    parts = [f"{c.id}  {', '.join(c.files)}  {c.subject}"]
-    if c.stale:
-        parts.append(f"(stale: {c.stale})")
-    if c.includes:
-        parts.append(f"(includes {', '.join(c.includes)}; accepting it drops them)")
-    return " ".join(parts).replace("\n", "\\n")
+def _printable(text: str) -> str:
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text  # the usual list: nothing to look for, and nothing to import for it
+    from lessonbook.core.clean import printable
 
-
-def _done(cmd: str, told: dict[str, Any]) -> str:
-    text = f"{cmd}ed {told['id']}"
-    if told.get("commit"):
-        text += f" as {told['commit']}"
-    elif cmd == "accept":
-        text += "; HEAD already held it"
-    if told.get("moved"):
-        text += f"; moved {', '.join(told['moved'])} onto it"
-    if told.get("stale"):
-        text += f"; {', '.join(told['stale'])} no longer apply: reject them"
-    return text
+    return printable(text)
 
 
 def _compacted(told: dict[str, Any]) -> str:

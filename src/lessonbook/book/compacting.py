@@ -14,7 +14,7 @@ from lessonbook.book.content import AGENTS, refusal
 from lessonbook.book.offer import new_ids
 from lessonbook.book.picking import Pick, Target
 from lessonbook.book.queue import book_locked
-from lessonbook.book.repository import PENDING_REFS, REJECTED_REFS, Book, exists, open_book, pending_refs
+from lessonbook.book.repository import PENDING_REFS, REJECTED_REFS, Book, exists, find, open_book, pending_refs
 from lessonbook.book.sentences import CHANGED, LEARNED_MAX, STALE
 from lessonbook.core import compaction
 from lessonbook.core.candidate import is_candidate_id
@@ -69,7 +69,7 @@ def compact(folder: Path, id: str | None, chat: Chat, now: int, random_hex: Call
 def _compact(book: Book, id: str | None, chat: Chat, now: int, random_hex: Callable[[], str]) -> dict[str, Any]:
     refs, rejected = pending_refs(book, REJECTED_REFS)
     if id:
-        accepting.find(refs, id)
+        find(refs, id)
     waiting = read_waiting(book, refs)
     for w in waiting:
         if w.proposal.subject.startswith(COMPACTION):

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from lessonbook.book.content import AGENTS, DATED
-from lessonbook.core.merge import merge3
 from lessonbook.system.gitbatch import Change, Entry, Write, blob_id
 
 _REGULAR = ("100644", "100755")
@@ -78,6 +77,8 @@ class Target:
         texts = [self.blobs.get(entry.oid) if entry else b"" for entry in (old, ours, new)]
         if texts[0] is None or texts[1] is None or texts[2] is None:
             return None
+        from lessonbook.core.merge import merge3
+
         return merge3(texts[0], texts[1], texts[2])
 
     def _collides(self, entries: Iterable[Change]) -> bool:

@@ -1,26 +1,26 @@
 """The queue of a book: list what waits, show one, accept it, reject it, and restack the rest.
 
 What is accepted is HEAD; nothing pending has any effect. ``accept`` and ``reject`` take the lock a batch holds and
-refuse while one runs; ``pending`` and ``diff`` never wait and never refuse for it (contract §2.3).
+refuse while one runs; ``pending`` and ``diff`` never wait and never refuse for it (contract §2.3). Listing is what
+hosts do most, so what only accepting needs is imported there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from lessonbook.book import accepting, working
 from lessonbook.book.candidates import Waiting, read_waiting
 from lessonbook.book.content import refusal, shown
 from lessonbook.book.inclusion import includes
 from lessonbook.book.picking import Target, needed
-from lessonbook.book.repository import PENDING_REFS, REJECTED_REFS, Book, exists, open_book, pending_refs
+from lessonbook.book.repository import PENDING_REFS, REJECTED_REFS, Book, exists, find, open_book, pending_refs
 from lessonbook.book.sentences import BATCH, CHANGED, STALE
 from lessonbook.core.candidate import Candidate, is_candidate_id
 from lessonbook.core.errors import BusyError, InputError, LessonbookError, StoreError
-from lessonbook.system import files, git
+from lessonbook.system import git
 from lessonbook.system.gitbatch import RefMove, move_refs, read_objects, read_tree
 
 _WAIT = 0.2
@@ -70,6 +70,8 @@ def accept(folder: Path, id: str, now: int) -> dict[str, Any]:
     ``now`` (epoch seconds) becomes the commit time. ``commit`` is ``None`` where HEAD already held the change. Never
     raises: ``{ok: False, id, error}`` where it cannot be done, with nothing changed.
     """
+    from lessonbook.book import accepting
+
     return _told(folder, id, lambda book, id: accepting.accept(book, id, now), lock=True)
 
 
@@ -83,6 +85,8 @@ def restack(folder: Path, now: int) -> tuple[list[str], list[str]]:
 
     Raises ``BusyError`` while a batch runs, ``StoreError`` and ``SetupError`` as ``candidates`` does.
     """
+    from lessonbook.book import accepting
+
     if not exists(folder):
         return [], []
     with book_locked(folder):
@@ -93,16 +97,15 @@ def restack(folder: Path, now: int) -> tuple[list[str], list[str]]:
 @contextmanager
 def book_locked(folder: Path, wait: float = _WAIT) -> Iterator[None]:
     """Hold the lock that a batch holds, the originals' own; raises ``BusyError`` that says a batch is running."""
+    from lessonbook.system import files
+
     folder = folder.absolute()
-    held = files.locked(folder.parent / f".{folder.name}.lock", wait=wait)
-    try:
-        held.__enter__()
-    except BusyError as error:
-        raise BusyError(BATCH.format(folder=folder)) from error
-    try:
+    with ExitStack() as held:
+        try:
+            held.enter_context(files.locked(folder.parent / f".{folder.name}.lock", wait=wait))
+        except BusyError as error:
+            raise BusyError(BATCH.format(folder=folder)) from error
         yield
-    finally:
-        held.__exit__(None, None, None)
 
 
 def _told(folder: Path, id: str, act: Callable[[Book, str], dict[str, Any]], *, lock: bool = False) -> dict[str, Any]:
@@ -128,7 +131,9 @@ def _opened(folder: Path, *, recover: bool = True) -> Book:
     book = open_book(folder)
     if book is None:
         raise StoreError(f"{folder} is not a book any more")
-    if recover:
+    if recover and book.unfinished:
+        from lessonbook.book import working
+
         working.finish(book)
     return book
 
@@ -136,11 +141,16 @@ def _opened(folder: Path, *, recover: bool = True) -> Book:
 def _recovered(folder: Path) -> Book | None:
     """The book, after finishing what a crash left, where nobody else holds the lock."""
     book = open_book(folder)
-    if book is not None and working.unfinished(book):
+    if book is not None and book.unfinished:
+        from lessonbook.book import working
+
         try:
             with book_locked(folder, wait=0):
                 working.finish(book)
-        except LessonbookError:  # a reader never waits for this and never fails by it; the next accept finishes it
+        except (
+            LessonbookError,
+            OSError,
+        ):  # a reader never waits for this and never fails by it; the next accept finishes it
             pass
     return book
 
@@ -162,7 +172,7 @@ def _row(book: Book, w: Waiting, target: Target, within: Sequence[str]) -> Candi
 
 
 def _diff(book: Book, id: str) -> dict[str, Any]:
-    ref = accepting.find(pending_refs(book)[0], id)
+    ref = find(pending_refs(book)[0], id)
     w = read_waiting(book, [ref])[0]
     options = ("-p", "-r", "--root", "--no-commit-id", "--no-renames", "--no-ext-diff", "--no-textconv", "--text")
     plain = ("--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=none")
@@ -173,7 +183,7 @@ def _diff(book: Book, id: str) -> dict[str, Any]:
 
 def _reject(book: Book, id: str) -> dict[str, Any]:
     refs, rejected = pending_refs(book, REJECTED_REFS)
-    ref = accepting.find(refs, id)
+    ref = find(refs, id)
     if ref.held:
         raise InputError(f"{id} cannot be rejected: {ref.held}")
     kept, number = REJECTED_REFS + id, 1

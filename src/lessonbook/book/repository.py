@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from lessonbook.core.candidate import is_candidate_id
-from lessonbook.core.errors import StoreError
+from lessonbook.core.errors import InputError, StoreError
 from lessonbook.system import git
 
 PENDING_REFS = "refs/heads/pending/"
@@ -23,6 +24,21 @@ class Book:
     head: str | None
     head_ref: str
     """The branch HEAD is on, as a full ref; ``HEAD`` itself where it is on none."""
+
+    @property
+    def index_lock(self) -> Path:
+        """git's own lock of the index."""
+        return self.index.with_name(self.index.name + ".lock")
+
+    @property
+    def intent(self) -> Path:
+        """Where an accept writes what it is about to do, until it is done."""
+        return self.git_dir / "lessonbook-intent"
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether a crash may have left something to finish (``working.finish``)."""
+        return self.intent.exists() or self.index_lock.exists()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +114,14 @@ def pending_refs(book: Book, *patterns: str) -> tuple[list[PendingRef], dict[str
         elif not ref.startswith(PENDING_REFS):
             others[ref] = commit
     return sorted(found, key=lambda ref: ref.id), others
+
+
+def find(refs: Iterable[PendingRef], id: str) -> PendingRef:
+    """Return the pending branch of ``id``. Raises ``InputError`` where nothing waits under it."""
+    for ref in refs:
+        if ref.id == id:
+            return ref
+    raise InputError(f"nothing is pending as {id}")
 
 
 def _held(symref: str, worktree: str) -> str | None:

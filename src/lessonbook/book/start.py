@@ -31,7 +31,8 @@ def start(folder: Path, book: Book | None, now: int) -> Book:
         files.write_atomic(folder / AGENTS.decode(), texts[AGENTS])
     entries = {path: Entry("100644", blob_id(data, commit)) for path, data in texts.items()}
     edit_index(book.git_dir, book.index, entries, commit)
-    if not move_refs(book.folder, [RefMove(book.head_ref, None, commit)], "lessonbook: start the book"):
+    first = [RefMove(book.head_ref, None, commit)]
+    if not move_refs(book.folder, first, "lessonbook: start the book", start_log=True):
         raise BusyError(CHANGED)
     return _opened(folder)
 

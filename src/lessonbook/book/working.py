@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from lessonbook.book.content import shown
+from lessonbook.book.content import refusal, shown
 from lessonbook.book.repository import Book
 from lessonbook.core.errors import BusyError
 from lessonbook.system import files
@@ -37,19 +37,15 @@ _WAIT = 2.0
 @contextmanager
 def index_held(book: Book) -> Iterator[None]:
     """Hold git's own index lock, so that no git command can commit or check out in between. Raises ``BusyError``."""
-    lock = _lock_of(book)
-    try:
-        held = files.claimed(lock, _TOKEN, wait=_WAIT)
-        held.__enter__()
-    except BusyError as error:
-        raise BusyError(
-            f"git's own lock {lock} is held: another git command works in the book, or one was cut off there; "
-            "nothing was changed; try again when it has finished."
-        ) from error
-    try:
+    with ExitStack() as held:
+        try:
+            held.enter_context(files.claimed(book.index_lock, _TOKEN, wait=_WAIT))
+        except BusyError as error:
+            raise BusyError(
+                f"git's own lock {book.index_lock} is held: another git command works in the book, or one was cut off "
+                "there; nothing was changed; try again when it has finished."
+            ) from error
         yield
-    finally:
-        held.__exit__(None, None, None)
 
 
 def uncommitted(book: Book, index: Index, paths: Iterable[bytes], tree: Mapping[bytes, Entry]) -> list[str]:
@@ -73,7 +69,7 @@ def lay_ready(book: Book, index: Index, steps: Sequence[Change]) -> None:
     """Write the index that will hold ``steps``, and the intent that lets a later call finish them."""
     _prepare_index(book, index, {step.path: step.new for step in steps})
     point("accept.index-ready")
-    files.write_atomic(_intent_of(book), json.dumps([_packed(step) for step in steps]).encode())
+    files.write_atomic(book.intent, json.dumps([_packed(step) for step in steps]).encode())
     point("accept.intended")
 
 
@@ -83,19 +79,14 @@ def carry_out(book: Book, steps: Sequence[Change], blobs: Mapping[str, bytes]) -
     _write_files(book, steps, blobs)
     files.move(_new_index_of(book), book.index)
     point("accept.index-replaced")
-    _intent_of(book).unlink(missing_ok=True)
+    files.remove(book.intent)
     point("accept.finished")
 
 
 def discard(book: Book) -> None:
     """Forget what ``lay_ready`` wrote, because HEAD did not move."""
-    files.remove(_intent_of(book))
+    files.remove(book.intent)
     files.remove(_new_index_of(book))
-
-
-def unfinished(book: Book) -> bool:
-    """Whether a crash left something for ``finish``."""
-    return _intent_of(book).exists() or _lock_of(book).exists()
 
 
 def finish(book: Book) -> None:
@@ -104,10 +95,10 @@ def finish(book: Book) -> None:
     Where HEAD holds the new state of a path, and the index or the working file still is as it was before, they are
     brought along; where a person has changed them since, they stay. Where HEAD never moved, nothing happens.
     """
-    if files.release_dead(_lock_of(book), _TOKEN):
-        for path in (_intent_of(book), _new_index_of(book), _lock_of(book)):
+    if files.release_dead(book.index_lock, _TOKEN):
+        for path in (book.intent, _new_index_of(book), book.index_lock):
             files.remove_leftovers(path)
-    intent = files.read_bytes(_intent_of(book))
+    intent = files.read_bytes(book.intent)
     if intent is None:
         return
     with index_held(book):
@@ -121,14 +112,16 @@ def finish(book: Book) -> None:
         _write_files(book, due, {oid: item.data for oid, item in found.items()})
         if _new_index_of(book).exists():
             files.move(_new_index_of(book), book.index)
-        _intent_of(book).unlink(missing_ok=True)
+        files.remove(book.intent)
 
 
 def _steps(intent: bytes) -> list[Change]:
     try:
-        return [_unpacked(*row) for row in json.loads(intent)]
+        steps = [_unpacked(*row) for row in json.loads(intent)]
     except (ValueError, TypeError):  # damaged, so not ours to act on
         return []
+    # Whoever could write into the repository could write an intent: it is held to the rules of a candidate.
+    return [] if refusal(steps) else steps
 
 
 def _packed(step: Change) -> list[object]:
@@ -141,7 +134,9 @@ def _unpacked(path: str, old: list[str] | None, new: list[str] | None) -> Change
 
 def _write_files(book: Book, steps: Iterable[Change], blobs: Mapping[str, bytes]) -> None:
     for step in sorted(steps, key=lambda step: step.new is not None):
-        now = None if _unusable(book.folder, step.path) else _bytes(book.folder, step.path)
+        if _unusable(book.folder, step.path):
+            continue  # a person put something else there after a crash
+        now = _bytes(book.folder, step.path)
         if not _same(now, step.old):
             continue  # finished before the crash, or changed by a person since
         if step.new is None:
@@ -220,14 +215,6 @@ def _bytes(folder: Path, path: bytes) -> bytes | None:
 
 def _path(folder: Path, path: bytes) -> Path:
     return folder / path.decode("utf-8", "surrogateescape")
-
-
-def _lock_of(book: Book) -> Path:
-    return book.index.with_name(book.index.name + ".lock")
-
-
-def _intent_of(book: Book) -> Path:
-    return book.git_dir / "lessonbook-intent"
 
 
 def _new_index_of(book: Book) -> Path:

@@ -71,7 +71,7 @@ def bound(text: str, limit: int) -> tuple[str, bool]:
         return "", True
     cut = _before_label(text, limit - 1)
     while cut > 0 and _inside_character(text, cut):
-        cut -= 1
+        cut = _before_label(text, cut - 1)
     return text[:cut].rstrip() + _ELLIPSIS, True
 
 

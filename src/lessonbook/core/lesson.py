@@ -6,6 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+EMPTY = "Lesson was empty after sanitization; nothing stored."
+"""Why a lesson of nothing but white space and control characters is refused: the seed's own sentence."""
+NO_GLOBAL = "Global memory scope is only available with the Mnemopi backend."
+"""Why a lesson for every project is refused where no bank is shared: the seed's own sentence."""
+
 
 class Scope(StrEnum):
     """Which bank a lesson is meant for."""

@@ -12,6 +12,7 @@ from typing import Protocol, runtime_checkable
 
 from lessonbook.core.candidate import Proposal
 from lessonbook.core.lesson import Lesson, Recalled, Receipt
+from lessonbook.core.seen import Seen
 from lessonbook.core.session import ReadReport, Session
 
 
@@ -63,8 +64,12 @@ class TranscriptReader(Protocol):
         """Return the folders this agent writes its sessions to on this machine, whether or not they exist."""
         ...
 
-    def read(self, path: str) -> Iterator[Session | ReadReport]:
-        """Yield each session of the file, then one report. Never raises for what is in the file."""
+    def read(self, path: str, seen: Seen | None = None) -> Iterator[Session | ReadReport]:
+        """Yield each session of the file, then one report. Never raises for what is in the file.
+
+        ``seen`` is passed along while many files are read in order of time: what another file already gave, as
+        resumed and forked sessions repeat it, is left out and counted.
+        """
         ...
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass
 
@@ -20,6 +19,8 @@ class Project:
     @property
     def slug(self) -> str:
         """A readable name plus a short digest of the identity: ``lessonbook-1a2b3c4d``."""
+        import hashlib  # takes longer to load than all else here, and not every command names a project
+
         digest = hashlib.sha256(self.identity.encode("utf-8", "replace")).hexdigest()[:8]
         readable = re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")[:40].strip("-")
         return f"{readable or 'project'}-{digest}"

@@ -8,29 +8,33 @@ from lessonbook.core.redact_rules import LABEL, Rule, secret_group
 from lessonbook.core.redact_values import is_credential, is_jumbled, is_password, is_placeholder, is_reference, is_uuid
 
 _PASSWORD = "password|passwd|passphrase|passcode|pwd"
-_STRONG = "secret|token|credentials?|jwt"
-_WEAK = "key|auth|pass|cookie|session(?:[-_ ]?id)?|sid|csrf"
-_OF_SECRETS = (
-    r"(?i)(?:api|access|secret|private|account|auth|signing|encryption|master|license|service|deploy|pass)[-_ .]{0,2}\Z"
+_STRONG = (
+    "(?:api|access|secret|private|account|auth|signing|encryption|master|license|service|deploy|pass)[-_ .]{0,2}key"
+    "|secret|token|credentials?|jwt|pass"
 )
+_WEAK = "key|auth|cookie|session(?:[-_ ]?id)?|sid|csrf"
+_NAMES = ("key", "pass", "secret", "token", "pwd", "auth", "cookie", "session", "sid", "credential", "jwt", "csrf")
 _OF_INDEXES = (
     r"(?i)(?:public|primary|foreign|cache|sort|partition|publishable|group|index|idempotency|object|s3|lookup|file)"
     r"[-_ ]?\Z"
 )
 _VALUE = r"""[^\s"'`<>(){}\[\],;|&\\=…]{4,}+(?:={1,2}(?![^\s"'`<>,;|&\\)\]}]))?"""
+_PASSWORD_VALUE = r"""[^\s"'`<>(){}\[\],;|&\\…]{4,}+"""
 _NAMED = (
-    rf"(?=[acjkpstACJKPST])(?i:(?P<p>{_PASSWORD})|(?P<k>{_STRONG})|(?P<w>{_WEAK}))(?:[-_ ]?id)?[-_]?\d{{0,2}}"
-    r"""(?:\\{0,3}["'`]|\])?[ \t]{0,8}(?::=|=>|==?|:)\s{0,8}(?:\\{0,3}(?P<q>b?["'`]))?"""
+    rf"(?=[acdejklmpstACDEJKLMPST])(?i:(?P<p>{_PASSWORD})|(?P<k>{_STRONG})|(?P<w>{_WEAK}))[-_]?\d{{0,2}}"
+    r"""(?:\\{0,3}["'`]|\])?(?:\*\*)?[ \t]{0,8}(?::=|=>|==?|:)(?:\*\*)?[ \t]{0,32}"""
+    r"""(?:(?<=:)\r?\n[ \t]{1,32})?(?:\\{0,3}(?P<q>b?["'`]))?"""
     r"""(?:(?<=")(?P<s>[^"\\\n]{4,512}+)(?=\\{0,3}")|(?<=')(?P<s2>[^'\\\n]{4,512}+)(?=\\{0,3}')"""
-    rf"|(?P<s3>{_VALUE}))"
+    rf"|(?P<s3>(?(p){_PASSWORD_VALUE}|{_VALUE})))"
 )
 _FLAG = (
-    r"(?<![\w-])--?(?:[a-z]{1,16}-){0,3}(?P<name>password|passwd|passphrase|pass|token|api-?key|secret(?:-key)?|access-key|auth)"
+    r"(?<![\w-])--?(?:[a-z]{1,16}-){0,3}"
+    r"(?P<name>password|passwd|passphrase|pass|token|api-?key|secret(?:-key)?|access-key|auth)"
     rf"""(?:=|[ \t]+)["']?(?P<s>(?!-){_VALUE})"""
 )
 _SAID = (
     r"(?i:\b(?P<p>password|passwd|passphrase)|\b(?P<k>secret|token|api[- _]?key|access[- _]?key|credential))"
-    rf"""[ \t]+(?:(?:is|was|of)[ \t]+)?["'`]?(?P<s>{_VALUE})"""
+    rf"""[ \t]+(?:(?:is|was|of):?[ \t]+)?["'`]?(?P<s>{_VALUE})"""
 )
 
 
@@ -46,16 +50,30 @@ def _trimmed(match: re.Match[str]) -> str:
 def _named(match: re.Match[str]) -> bool:
     """Judge ``name = value``: how much the value must look like a secret depends on the name."""
     value, bare = _trimmed(match), match["s3"] is not None
-    text, end = match.string, match.end()
-    called = bare and match["q"] is None and text[end : end + 1] in ("(", "[", "{") and text[end : end + 10] != LABEL
-    if called or not _literal(value, quoted=not bare) or (" " in value and not match["p"]):
+    if (bare and _called(match)) or not _literal(value, quoted=not bare):
         return False
     if match["p"]:
-        return is_password(value) and (" " not in value or re.search(r"\d", value) is not None)
-    before = text[max(0, match.start() - 16) : match.start()]
-    if match["k"] or (match["w"].lower() == "key" and re.search(_OF_SECRETS, before)):
-        return is_credential(value)
-    return _weakly_named(value) and not re.search(_OF_INDEXES, before)
+        return is_password(value) if " " not in value else re.search(r"[A-Za-z][0-9@$!#][A-Za-z]", value) is not None
+    if match["k"] and match["k"].lower() == "pass":
+        return _passed(match, value)
+    if match["k"]:
+        return " " not in value and is_credential(value)
+    before = match.string[max(0, match.start() - 16) : match.start()]
+    return " " not in value and _weakly_named(value) and not re.search(_OF_INDEXES, before)
+
+
+def _called(match: re.Match[str]) -> bool:
+    """Whether an unquoted value goes on as a call, an index or a template, and so is code."""
+    behind = match.string[match.end() : match.end() + len(LABEL)]
+    return match["q"] is None and behind[:1] in tuple("([{") and behind != LABEL
+
+
+def _passed(match: re.Match[str], value: str) -> bool:
+    """Judge ``pass = value``: a test run says ``PASS: name`` far more often than anyone writes a password so."""
+    word = match["k"]
+    within = match.string[match.start() - 1 : match.start()].isalpha() and word in ("pass", "PASS")
+    assigned = "=" in match.string[match.start() : match.end() - len(match[secret_group(match)])] or match["s3"] is None
+    return not within and " " not in value and is_credential(value) and (assigned or is_jumbled(value))
 
 
 def _weakly_named(value: str) -> bool:
@@ -67,6 +85,10 @@ def _flagged(match: re.Match[str]) -> bool:
     value = _trimmed(match)
     judge = is_password if match["name"].startswith("pass") else is_credential
     return _literal(value) and judge(value)
+
+
+def _paired(match: re.Match[str]) -> bool:
+    return _literal(match["s"]) and is_credential(match["s"])
 
 
 def _short_flag(match: re.Match[str]) -> bool:
@@ -106,7 +128,7 @@ def _basic(match: re.Match[str]) -> bool:
 
 def _in_query(match: re.Match[str]) -> bool:
     value = match["s"]
-    return _literal(value) and (is_credential(value) or len(value) >= 24)
+    return _literal(value) and is_credential(value)
 
 
 def _cookies(match: re.Match[str]) -> bool:
@@ -134,29 +156,12 @@ CONTEXT_RULES = (
         r"""(?P<s>[^\s&#"'`<>\\()]{6,}+)""",
         _in_query,
     ),
-    Rule(
-        (
-            "key",
-            "pass",
-            "secret",
-            "token",
-            "pwd",
-            "auth",
-            "cookie",
-            "session",
-            "sid",
-            "sig",
-            "credential",
-            "jwt",
-            "csrf",
-        ),
-        _NAMED,
-        _named,
-    ),
+    Rule(_NAMES, _NAMED, _named),
     Rule(("-pass", "-token", "-api", "-secret", "-access-key", "-auth"), _FLAG, _flagged),
     Rule(
         ("sshpass", "mysql", "docker", "mariadb"),
-        rf"\b(?:sshpass|mysql\w*|mariadb\w*|docker login)\b[^\n|;&]{{0,80}}?\s-p ?['\"]?(?P<s>{_VALUE})",
+        r"\b(?:(?:sshpass|docker login)\b[^\n|;&]{0,80}?\s-p ?|(?:mysql|mariadb)\w*\b[^\n|;&]{0,80}?\s-p)"
+        rf"""['"]?(?P<s>{_VALUE})""",
         _short_flag,
     ),
     Rule(
@@ -164,11 +169,24 @@ CONTEXT_RULES = (
         rf"\b(?:curl|wget|http)\b[^\n|;]{{0,200}}?\s(?:-u|--user)[ =]?['\"]?[^\s:'\"]{{1,64}}:(?P<s>{_VALUE})",
         _written_out,
     ),
+    Rule(
+        ("redis-cli", "ssh-keygen"),
+        rf"\b(?:redis-cli\b[^\n|;&]{{0,80}}?\s-a|ssh-keygen\b[^\n|;&]{{0,80}}?\s-N) ['\"]?(?P<s>{_VALUE})",
+        _short_flag,
+    ),
+    # A name and its value side by side, as in Kubernetes and .NET files.
+    Rule(
+        ("value",),
+        r"(?i:(?:key|name)[\"']?\s{0,4}[:=]\s{0,4}[\"']?[\w.-]{0,40}?(?:password|secret|token|key)[\"']?[\s,]{1,40}"
+        rf"[\"']?value[\"']?\s{{0,4}}[:=]\s{{0,4}}[\"']?)(?P<s>{_VALUE})",
+        _paired,
+    ),
     # netrc(5), also on one line.
     Rule(("login",), r"\blogin\s{1,8}\S{1,100}\s{1,8}password\s{1,8}(?P<s>\S{3,}+)", _written_out),
     Rule(
         ("password", "secret", "token", "passphrase", "passwd", "apikey", "api_key"),
-        r"(?i:(?P<k>password|passwd|passphrase|secret|token|api_?key))>?\s{0,4}(?P<s>[^\s<>/]{4,256})\s{0,4}<?/[\w:.-]{0,20}?(?P=k)",
+        r"(?i:(?P<k>password|passwd|passphrase|secret|token|api_?key))"
+        r">?\s{0,4}(?P<s>[^\s<>/]{4,128}+)\s{0,4}<?/[\w:.-]{0,20}?(?P=k)",
         lambda m: _literal(m["s"]) and is_password(m["s"]),
     ),
     Rule(("password", "passwd", "passphrase", "secret", "token", "key", "credential"), _SAID, _said),

@@ -19,8 +19,11 @@ _EMAIL = (
 )
 _OTHER_EMAIL = r"(?<=mailto:)[^\s@<>\"']{1,64}@[\w.-]{1,128}\w"
 
-_LOGIN = r"(?!git@)[A-Za-z_][\w.-]{0,31}@(?P<h>\[?[A-Za-z0-9][A-Za-z0-9.:-]{0,127}[A-Za-z0-9]\]?)"
-_SSH = rf"(?:\b(?:ssh|scp|sftp|mosh|rsync|ssh-copy-id)\b(?:\s{{1,4}}-[A-Za-z]+(?:\s{{1,4}}[\w./~=:-]{{1,64}})?){{0,6}}\s{{1,4}}|\bssh://)(?P<s>{_LOGIN})"
+_LOGIN = (
+    r"(?:(?<=ssh://)|(?<![^\s\"'(]))(?!git@)[A-Za-z_][\w.-]{0,31}@"
+    r"\[?[A-Za-z0-9][A-Za-z0-9.:-]{0,127}(?<=[A-Za-z0-9])\]?"
+)
+_SSH_BEFORE = r"(?:\b(?:ssh|scp|sftp|mosh|rsync|ssh-copy-id)(?:\s+-\S+(?:\s+[^\s-]\S*)?){0,6}\s+[\"']?|ssh://)\Z"
 _REMOTE_PATH = r"(?<![\w.@/+-])(?!git@)[A-Za-z_][\w.-]{0,31}@[A-Za-z][A-Za-z0-9.-]{1,127}(?=:[~/])"
 
 _IPV4 = (
@@ -38,13 +41,13 @@ _PHONE = (
 
 _NAME = r"""[^/\\\s"'`:;,<>()|$*{}\[\]&?=~]{1,64}"""
 _HOME = (
-    r"(?:(?<![\w.~%-])|(?<=[\s=]-[A-Za-z])|(?<=^-[A-Za-z]))"
-    r"(?:(?:/mnt)?/[a-z](?=/Users/)|[A-Za-z]:(?=/))?/(?:home|Users)/(?!Shared\b|linuxbrew\b)" + _NAME
+    r"(?:(?<![\w.~%-])|(?<=\\[nrt])|(?<=[\s=]-[A-Za-z])|(?<=^-[A-Za-z]))"
+    r"(?:(?:/mnt)?/[a-z](?=/Users/)|[A-Za-z]:(?=/)|/(?:var|mnt|export|data|nfs)(?=/home/))?"
+    r"/(?:home|Users)/(?!Shared\b|linuxbrew\b)" + _NAME
 )
 _WINDOWS_HOME = (
-    r"""(?:(?<![A-Za-z0-9])[A-Za-z]:|(?<=\$\\Ubuntu))\\{1,4}(?:Users|home)\\{1,4}(?!Public\b|Default\b)(?:[^\\/:*?"<>|\r\n]{1,64}(?=\\)|"""
-    + _NAME
-    + ")"
+    r"""(?:(?<![A-Za-z0-9])[A-Za-z]:|\\{2,4}wsl(?:\$|\.localhost)\\{1,4}[\w.-]{1,32})"""
+    r"""\\{1,4}(?:Users|home)\\{1,4}(?!Public\b|Default\b)(?:[^\\/:*?"<>|\r\n]{1,64}(?=\\)|""" + _NAME + ")"
 )
 _SLUG = r"(?<![\w.-])(?P<s>(?:[A-Za-z]-)?-(?:Users|home)-[A-Za-z0-9_]{1,64})(?![A-Za-z0-9_])"
 
@@ -61,6 +64,11 @@ def _public_ipv4(match: re.Match[str]) -> bool:
     return not private and not (a == 100 and 64 <= b < 128) and not versioned
 
 
+def _ssh_login(match: re.Match[str]) -> bool:
+    """Whether ``name@host`` follows an ssh command and its options, and is not the tag of a package."""
+    return re.search(_SSH_BEFORE, match.string[max(0, match.start() - 120) : match.start()]) is not None
+
+
 def _ipv6(match: re.Match[str]) -> bool:
     groups = match[0].split(":")
     return len(groups) == 8 or ("::" in match[0] and match[0].count("::") == 1)
@@ -73,7 +81,7 @@ def _phone(match: re.Match[str]) -> bool:
 
 
 IDENTITY_RULES = (
-    Rule(("ssh", "scp", "sftp", "mosh", "rsync"), _SSH, label="[HOST]"),
+    Rule(("ssh", "scp", "sftp", "mosh", "rsync"), _LOGIN, _ssh_login, label="[HOST]"),
     Rule(("@",), _EMAIL, label="[EMAIL]"),
     Rule(("mailto:",), _OTHER_EMAIL, label="[EMAIL]"),
     Rule(("@",), _REMOTE_PATH, label="[HOST]"),

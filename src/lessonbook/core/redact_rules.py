@@ -53,6 +53,8 @@ def spans(rule: Rule, text: str) -> Iterator[Span]:
     for match in compiled(rule.pattern).finditer(text):
         if rule.judge is None or rule.judge(match):
             start, end = match.span(secret_group(match))
+            # A full stop or colon that ends a sentence is not the secret's.
+            end = start + len(text[start:end].rstrip(".:")) if rule.label == LABEL else end
             yield Span(match.start(), start, end, rule.label)
 
 
@@ -71,7 +73,7 @@ def _secret_part(match: re.Match[str]) -> bool:
 
 def _long_or_secret_part(match: re.Match[str]) -> bool:
     parts = re.split("[-_]", match[0])
-    return has_secret_part(match[0]) or any(len(part) >= 20 for part in parts)
+    return has_secret_part(match[0]) or any(len(part) >= 20 and "x" * 8 not in part for part in parts)
 
 
 def _jumbled(match: re.Match[str]) -> bool:
@@ -96,8 +98,9 @@ def _prefixed(prefix: str, run: str, judge: Judge | None = None, *, needle: str 
 _PEM_DASHES = "-{4,5} ?"
 _PEM = (
     f"(?:{_PEM_DASHES})?BEGIN [A-Z0-9 ]{{0,40}}PRIVATE KEY(?: BLOCK)?(?: ?-{{4,5}})?"
-    rf"(?:(?:(?!----)[\s\S])*+{_PEM_DASHES}END [A-Z0-9 ]{{0,40}}PRIVATE KEY(?: BLOCK)?(?: ?-{{4,5}})?"
-    r"""|(?:(?:\\+[nr]|[\s"',+|>])*+[A-Za-z0-9+/=]{12,}+)++)"""
+    rf"(?:(?:(?!----|BEGIN )[\s\S])*+{_PEM_DASHES}END [A-Z0-9 ]{{0,40}}PRIVATE KEY(?: BLOCK)?(?: ?-{{4,5}})?"
+    r"|(?:(?:\\n|\s){0,4}[A-Z][A-Za-z-]{2,20}: ?[^\s\\]{1,80}){0,4}"
+    r"""(?:(?:\\+[nr]|[\s"',+|>])*+[A-Za-z0-9+/=]{12,}+)++)"""
 )
 
 SHAPE_RULES = (
@@ -105,8 +108,8 @@ SHAPE_RULES = (
     Rule(("eyj",), rf"(?<!{_W}){_W}{{12,}}+(?:\.{_W}*+){{1,4}}+", _web_token),
     # OpenAI, Anthropic, OpenRouter and all who followed them.
     Rule(("sk-",), rf"{_B}sk-(?:proj|svcacct|admin|ant|or)-{_W}{{16,}}", _not_shown_only),
-    Rule(("sk-",), rf"{_B}[hc]?sk-{_W}{{12,}}", _long_or_secret_part),
-    Rule(("m0-",), rf"{_B}m0-{_W}{{16,}}", _secret_part),
+    Rule(("sk-", "sk_"), rf"{_B}(?:sk-|[hc]sk[-_]){_W}{{12,}}", _long_or_secret_part),
+    Rule(("m0-",), rf"{_B}m0-{_W}{{16,}}", _long_or_secret_part),
     # The words the first `learn` tool redacts, followed by a run: `token_…`, `key-…`, `sk_…`.
     Rule(
         ("password", "secret", "token", "key", "tok", "sk", "pk", "rk"),
@@ -118,7 +121,7 @@ SHAPE_RULES = (
     _prefixed("github_pat_", "[A-Za-z0-9_]{16,}"),
     Rule(
         ("gl",),
-        rf"{_B}gl(?:pat|oas|dt|rt|rtr|cbt|ptt|ft|imt|agent|soat|ffct|wt)-(?=[A-Za-z0-9_.-]*[0-9A-Z]){_W}{{16,}}[\w.-]*",
+        rf"{_B}gl(?:pat|oas|dt|rt|rtr|cbt|ptt|ft|imt|agent|soat|ffct|wt)-{_W}{{16,}}[\w.-]*",
     ),
     _prefixed("GR1348941", f"{_W}{{16,}}"),
     Rule(("atatt3", "atctt3", "atbb"), rf"{_B}AT(?:ATT3|CTT3|BB)[A-Za-z0-9_=+-]{{20,}}"),

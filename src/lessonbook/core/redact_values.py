@@ -15,7 +15,7 @@ _PLACEHOLDER = (
     r"(?i)[\W_]*(?:x{3,}|your|my[-_ ]|insert|put[-_ ]|enter[-_ ]|change[-_ ]?(?:me|this|it)|replace|placeholder"
     r"|redacted|example[-_ ]|<|\[|\.{3}|…|\*{3})|[\w-]*[x*.]{6,}\W*\Z|.*[-_]here\W*\Z"
 )
-_REFERENCE = r"\$[A-Za-z_{(]|\$\$|%[A-Za-z_]\w*%|%[sdr]|@[A-Za-z]\w*$|\{|!\w+|&\w|(?:\.{0,2}|~)/|[a-z]+://|\\\("
+_REFERENCE = r"\$[A-Za-z_{(]|\$\$|%[A-Za-z_]\w*%|%[sdr]|@[A-Za-z]\w*$|\{|!\w+|&\w|[a-z]+://|\\\("
 _DOTTED = r"[A-Za-z_$][\w$]*\??(?:(?:\.|::|->|:)[A-Za-z_$][\w$]*[!?]?)+"
 _UUID = r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _VERSION = r"[v^~<>=]*\d+(?:\.(?:\d+|[x*]))+(?:[-+.][\w.-]*)?"
@@ -35,9 +35,8 @@ def is_reference(value: str) -> bool:
     """Whether an unquoted value names a secret kept elsewhere: ``$TOKEN``, ``process.env.KEY``, ``./secrets/db``."""
     if _re(_REFERENCE).match(value) or _re(_VERSION).fullmatch(value):
         return True
-    if not _re(_DOTTED).fullmatch(value):
-        return False
-    return not any(is_jumbled(part) for part in re.split(r"[.:>_-]", value))
+    named = _re(_DOTTED).fullmatch(value) or _re(r"(?:\.{0,2}|~)/").match(value)
+    return named is not None and not has_secret_part(value)
 
 
 def is_uuid(value: str) -> bool:
@@ -66,9 +65,13 @@ def is_credential(value: str) -> bool:
     """Whether a value after a word such as ``token`` or ``api_key`` looks like one, and not like a name."""
     if has_secret_part(value) or is_uuid(value):
         return True
+    if len(value) >= 16 and value.isalpha() and (value.islower() or value.isupper()):
+        return not value.lower().startswith("xxxx")
     digits, letters = _kinds(_re(_WORDS_WITH_DIGITS).sub("", value.lower()))
     if digits and letters and _re(r"[!@#$%^*+?~]").search(value):
         return len(value) >= 8
+    if len(value) >= 20 and digits and _re(r"[\w+/=-]*[a-z][A-Z][\w+/=-]*").fullmatch(value):
+        return True
     longest = max(map(len, re.split(r"[-_.:/]", value)))
     mixed = (digits >= 2 and letters >= 3 and longest >= 8) or (digits >= 4 and len(value) >= 16)
     return len(value) >= 8 and mixed
@@ -98,7 +101,7 @@ def _changes(text: str) -> int:
 
 
 def _unspeakable(part: str) -> bool:
-    """Whether a run of letters is no word: five consonants on end, or capitals where no name has them."""
-    if _re("[bcdfghjklmnpqrstvwxz]{6}").search(part.lower()):
+    """Whether a run of letters is no word: six consonants on end, or single small letters between capitals."""
+    if _re("(?!x{6})[bcdfghjklmnpqrstvwxz]{6}").search(part.lower()):
         return True
-    return not part.isupper() and len(_re("[a-z][A-Z]").findall(part)) >= max(5, len(part) // 5)
+    return len(_re("(?<=[A-Z])[a-z](?=[A-Z])").findall(part)) >= 3

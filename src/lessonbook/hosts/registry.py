@@ -5,5 +5,33 @@ Modules are named, not imported: a verb costs nothing until it is asked for.
 
 from __future__ import annotations
 
-VERBS: dict[str, str] = {}
-"""Verb → the module with ``HELP`` (one line), ``configure(parser)`` and ``run(args) -> int``."""
+from typing import NamedTuple
+
+
+class Verb(NamedTuple):
+    """Where a verb lives and what it is for, in one line.
+
+    The module has ``EXAMPLES`` (text), ``configure(parser)`` and ``run(args, out) -> int``.
+    """
+
+    module: str
+    help: str
+
+
+_CLI = "lessonbook.hosts.cli."
+
+VERBS: dict[str, Verb] = {
+    "learn": Verb(f"{_CLI}learn", "keep one lesson in memory"),
+    "recall": Verb(f"{_CLI}recall", "find lessons in memory"),
+    "skills": Verb(f"{_CLI}skills", "list the skills agents find here; show, undo or delete one"),
+    "propose": Verb(f"{_CLI}propose", "find lessons in past sessions and offer them for review"),
+    "learned": Verb(f"{_CLI}learned", "review what was offered: list, diff, accept, reject"),
+    "brief": Verb(f"{_CLI}brief", "print what the next session here starts with"),
+    "status": Verb(f"{_CLI}status", "books, memory, skills and switches in one look"),
+    "doctor": Verb(f"{_CLI}doctor", "say what is wrong here and what to do about it"),
+    "config": Verb(f"{_CLI}config", "read or change a setting"),
+    "completion": Verb(f"{_CLI}completion", "print the completion script for your shell"),
+}
+
+HOOKS = Verb("lessonbook.hosts.hooks", "answer a coding agent's hook (agents call this; see the docs)")
+"""``lessonbook hook EVENT``: answered before any parser is built, because an agent waits for it at every start."""

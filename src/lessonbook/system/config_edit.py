@@ -6,7 +6,6 @@ tomlkit is known to misplace keys beside dotted tables. Where they differ, nothi
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +25,8 @@ def read_value(path: Path, key: str) -> Any:
     return _parsed(_text(files.read_bytes(path) or b"", path), path).get(key)
 
 
-def set_value(path: Path, key: str, value: bool) -> None:
-    """Set the top-level ``key``; a missing file is made. The rest of the file keeps its bytes.
+def set_value(path: Path, key: str, value: bool | str) -> None:
+    """Set ``key``, or ``table.key``; a missing file or table is made. The rest of the file keeps its bytes.
 
     Raises ``ConfigError`` where the file is not valid TOML or holds a table of that name, and ``StoreError`` where it
     cannot be written. A file that already says so is not written.
@@ -35,22 +34,38 @@ def set_value(path: Path, key: str, value: bool) -> None:
     raw = files.read_bytes(path) or b""
     text = _text(raw, path)
     before = _parsed(text, path)
-    if before.get(key) is value:
+    wanted = _with(before, key, value)
+    if repr(wanted) == repr(before):  # not ==, to which 1 and true are the same
         return
-    edited = _edited(text or _HEADER, key, value, path)
-    if _parsed(edited, path) != before | {key: value}:
-        raise ConfigError(f"{path} cannot be changed safely here; set {key} = {str(value).lower()} in it by hand.")
+    edited = _edited(text or _HEADER, key, value, path) if wanted is not None else ""
+    if wanted is None or _parsed(edited, path) != wanted:
+        shown = f'"{value}"' if isinstance(value, str) else str(value).lower()
+        raise ConfigError(f"{path} cannot be changed safely here; set {key} = {shown} in it by hand.")
     files.write_atomic(path, (_MARK if raw.startswith(_MARK) else b"") + edited.encode("utf-8"))
 
 
-def _edited(text: str, key: str, value: bool, path: Path) -> str:
+def _with(table: dict[str, Any], key: str, value: bool | str) -> dict[str, Any] | None:
+    """Return what the file must hold afterwards; ``None`` where the key is, or lies in, something of another kind."""
+    outer, _, inner = key.rpartition(".")
+    if not outer:
+        return None if isinstance(table.get(key), dict) else table | {key: value}
+    held = table.get(outer, {})
+    changed = _with(held, inner, value) if isinstance(held, dict) else None
+    return None if changed is None else table | {outer: changed}
+
+
+def _edited(text: str, key: str, value: bool | str, path: Path) -> str:
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
     crlf = "\r\n" in text and text.count("\r\n") == text.count("\n")
     try:
         document = tomlkit.parse(text)
-        document[key] = value
+        outer, _, inner = key.rpartition(".")
+        if outer and outer not in document:
+            document[outer] = tomlkit.table()
+        held: Any = document[outer] if outer else document
+        held[inner] = value
         edited = tomlkit.dumps(document)
     except TOMLKitError as error:
         raise ConfigError(f"{path} is not valid TOML: {error}.") from error
@@ -65,6 +80,8 @@ def _text(raw: bytes, path: Path) -> str:
 
 
 def _parsed(text: str, path: Path) -> dict[str, Any]:
+    import tomllib
+
     try:
         return tomllib.loads(text)
     except ValueError as error:

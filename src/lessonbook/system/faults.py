@@ -9,6 +9,7 @@ import os
 import signal
 
 _armed: str | None = None
+_left = 1
 _log: list[str] | None = None
 
 
@@ -17,13 +18,20 @@ def point(name: str) -> None:
     if _log is not None:
         _log.append(name)
     if _armed == name:
+        _countdown()
+
+
+def arm(name: str, passes: int = 1) -> None:
+    """Let the next pass through the point ``name``, or the ``passes``-th from now, kill this process."""
+    global _armed, _left
+    _armed, _left = name, passes
+
+
+def _countdown() -> None:
+    global _left
+    _left -= 1
+    if _left == 0:
         os.kill(os.getpid(), signal.SIGKILL)
-
-
-def arm(name: str) -> None:
-    """Let the next pass through the point ``name`` kill this process."""
-    global _armed
-    _armed = name
 
 
 def record() -> list[str]:

@@ -14,7 +14,7 @@ import os
 import stat
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,12 +32,21 @@ def read_bytes(path: Path) -> bytes | None:
         raise StoreError(f"{path} cannot be read: {_why(error)}.") from error
 
 
-def write_atomic(path: Path, data: bytes, *, new_mode: int = 0o644, follow: bool = True) -> None:
+def write_atomic(
+    path: Path,
+    data: bytes,
+    *,
+    new_mode: int = 0o644,
+    follow: bool = True,
+    unless: Callable[[], bool] | None = None,
+) -> bool:
     """Replace the file by ``data``, so that a reader or a crash sees the old text or the new one, never a part.
 
     ``new_mode`` counts only for a file that is new. With ``follow`` a symbolic link keeps being one and its target is
-    replaced; without it a link is refused. Parent folders are made. Raises ``StoreError`` and leaves the file as it
-    was when it is read-only, a dangling link, not a regular file, has a second hard link, or cannot be written.
+    replaced; without it a link is refused. Parent folders are made. ``unless`` is asked last, right before the file is
+    replaced: when it says yes (a person saved the file meanwhile), the file stays and the answer is ``False``. Raises
+    ``StoreError`` and leaves the file as it was when it is read-only, a dangling link, not a regular file, has a second
+    hard link, or cannot be written.
     """
     target = _target(path, follow=follow)
     try:
@@ -53,9 +62,12 @@ def write_atomic(path: Path, data: bytes, *, new_mode: int = 0o644, follow: bool
             os.fchmod(out.fileno(), _mode(target, new_mode))
             os.fsync(out.fileno())
         point("files.before-rename")
+        if unless is not None and unless():
+            return False
         temporary.replace(target)
         point("files.after-rename")
         sync_folder(target.parent)
+        return True
     except OSError as error:
         raise StoreError(f"{target} cannot be written: {_why(error)}.") from error
     finally:
@@ -77,6 +89,25 @@ def append_line(path: Path, data: bytes) -> None:
             os.close(handle)
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {_why(error)}.") from error
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove the temporary files that killed writers and claimers of ``path`` left beside it.
+
+    Call it only while nobody else can write that file: its lock is held.
+    """
+    for pattern in (f".{glob.escape(path.name[:64])}.????????.tmp", f"{glob.escape(path.name)}.????????.tmp"):
+        for leftover in path.parent.glob(pattern):
+            leftover.unlink(missing_ok=True)
+
+
+def make_private_file(path: Path) -> None:
+    """Make an empty file only its owner can read, and its folders, where it is missing. Raises ``StoreError``."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    except OSError as error:
+        raise StoreError(f"{path} cannot be made: {_why(error)}.") from error
 
 
 def sync_folder(folder: Path) -> None:
@@ -198,16 +229,6 @@ def remove(path: Path, *, up_to: Path | None = None) -> None:
         parent = parent.parent
 
 
-def remove_leftovers(path: Path) -> None:
-    """Remove the temporary files that a process killed while it wrote or claimed ``path`` left beside it.
-
-    Call it only where nobody else can be writing that file.
-    """
-    for pattern in (f".{glob.escape(path.name[:64])}.????????.tmp", f"{glob.escape(path.name)}.????????.tmp"):
-        for leftover in path.parent.glob(pattern):
-            leftover.unlink(missing_ok=True)
-
-
 def _acquire(handle: int, path: Path, wait: float) -> None:
     deadline = time.monotonic() + wait
     pause = 0.001
@@ -241,13 +262,20 @@ def _target(path: Path, *, follow: bool) -> Path:
         return target
     except OSError as error:
         raise StoreError(f"{target} cannot be read: {_why(error)}.") from error
+    check_replaceable(found, target)
+    return target
+
+
+def check_replaceable(found: os.stat_result, target: Path) -> None:
+    """Raise ``StoreError`` for what a write must not replace: a link, no regular file, a second name, read-only."""
+    if stat.S_ISLNK(found.st_mode):
+        raise StoreError(f"{target} is a symbolic link; it is not written through.")
     if not stat.S_ISREG(found.st_mode):
         raise StoreError(f"{target} is not a regular file; nothing was written.")
     if found.st_nlink > 1:
         raise StoreError(f"{target} has a second hard link, which a safe write would cut off; nothing was written.")
     if not found.st_mode & 0o222:
         raise StoreError(f"{target} is read-only; nothing was written.")
-    return target
 
 
 def _mode(target: Path, new_mode: int) -> int:

@@ -21,7 +21,8 @@ EMAIL = "lessonbook@localhost"
 # Given with every command, so they win over the repository's own configuration.
 _SEALED = {
     "core.hooksPath": "/dev/null",
-    "core.fsmonitor": "false",
+    # Empty, because git before 2.36 takes any other value for the name of a program.
+    "core.fsmonitor": "",
     "core.pager": "cat",
     "core.attributesFile": "/dev/null",
     "core.excludesFile": "/dev/null",
@@ -33,7 +34,8 @@ _SEALED = {
     "commit.gpgSign": "false",
     "log.showSignature": "false",
     "color.ui": "false",
-    "core.logAllRefUpdates": "true",
+    # Logs that exist are kept up; a thousand pending branches get none of their own.
+    "core.logAllRefUpdates": "false",
     "core.precomposeUnicode": "false",
     "fastimport.unpackLimit": "100",
     "gc.auto": "0",

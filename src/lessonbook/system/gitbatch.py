@@ -6,9 +6,7 @@ written to a process is written before anything is read back (git before 2.49 do
 
 from __future__ import annotations
 
-import hashlib
 import re
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,6 +75,8 @@ AUTHOR = re.compile(rb"(?:[^<>\0\n]* )?<[^<>\0\n]*> \d+ [+-]\d{4}\Z")
 
 def blob_id(data: bytes, like: str) -> str:
     """Return the id git gives a blob of these bytes, in the hash that the id ``like`` is of. No filter ever runs."""
+    import hashlib
+
     digest = hashlib.sha256 if len(like) == 64 else hashlib.sha1
     return digest(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
@@ -215,10 +215,11 @@ def _quoted(path: bytes) -> bytes:
     return b'"' + re.sub(rb'[\x00-\x1f"\\]', lambda match: b"\\%03o" % match[0][0], path) + b'"'
 
 
-def move_refs(folder: Path, moves: Sequence[RefMove], reason: str) -> bool:
+def move_refs(folder: Path, moves: Sequence[RefMove], reason: str, *, start_log: bool = False) -> bool:
     """Move, make and remove refs in one transaction: all, or none where one is not where it was said to be.
 
-    Symbolic refs among them are not followed. Returns whether it happened; raises ``StoreError`` only for trouble
+    Symbolic refs among them are not followed. ``reason`` goes into the refs' logs where they have one; ``start_log``
+    gives them one. Returns whether it happened; raises ``StoreError`` only for trouble
     that is not a ref that moved or is locked.
     """
     stream = [b"start\0"]
@@ -231,7 +232,8 @@ def move_refs(folder: Path, moves: Sequence[RefMove], reason: str) -> bool:
         else:
             stream.append(b"update %s\0%s\0%s\0" % (ref, new, old))
     stream += [b"prepare\0", b"commit\0"]
-    done = git.attempt(folder, "update-ref", "--no-deref", "-m", reason, "--stdin", "-z", data=b"".join(stream))
+    options = ("--no-deref", *(["--create-reflog"] if start_log else []), "-m", reason, "--stdin", "-z")
+    done = git.attempt(folder, "update-ref", *options, data=b"".join(stream))
     if done.returncode and b"cannot lock ref" not in done.stderr and b"Unable to create" not in done.stderr:
         said = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
         raise StoreError(f"git could not move the branches of {folder}: {said}")
@@ -244,6 +246,8 @@ def edit_index(git_dir: Path, index: Path, entries: Mapping[bytes, Entry | None]
     A path that is set counts as not looked at yet: git compares it with the working file the next time it is asked.
     ``like`` is any id of the repository: removing needs to know how long ids are.
     """
+    import tempfile
+
     nothing = "0" * len(like)
     lines = [
         f"{entry.mode} {entry.oid}\t".encode() + path if entry else f"0 {nothing}\t".encode() + path

@@ -7,7 +7,6 @@ another config file. Settings default to the seed's defaults: learning on, the `
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,6 +65,16 @@ def environment() -> dict[str, str]:
     return dict(os.environ)
 
 
+def debug_asked() -> bool:
+    """Whether this process shall show the details of unexpected errors: ``LESSONBOOK_DEBUG`` is set and not 0."""
+    return os.environ.get("LESSONBOOK_DEBUG", "") not in ("", "0")
+
+
+def completion_asked() -> bool:
+    """Whether a shell runs this process to complete a command line, as argcomplete's scripts do."""
+    return "_ARGCOMPLETE" in os.environ
+
+
 def places(env: Mapping[str, str] | None = None) -> Places:
     """Return where things live, from ``env`` (this process's environment by default)."""
     env = os.environ if env is None else env
@@ -92,11 +101,15 @@ def load(where: Places) -> Settings:
 def read_toml(path: Path) -> dict[str, Any]:
     """Return the parsed file, ``{}`` where it is missing. A byte order mark is accepted. Raises ``SetupError``."""
     try:
-        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        data = path.read_bytes()
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise SetupError(f"{path} cannot be read: {error.strerror or error}.") from error
+    import tomllib  # here, as most commands of a new machine and every listing of the queue do without it
+
+    try:
+        return tomllib.loads(data.decode("utf-8-sig"))
     except ValueError as error:
         raise SetupError(f"{path} is not valid TOML: {error}.") from error
 

@@ -1,0 +1,103 @@
+"""Reads and changes the settings in ``config.toml``, one at a time, and never to something that is not understood."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from lessonbook.core.errors import InputError
+from lessonbook.system.settings import BACKENDS, Places, Settings, parse, read_toml
+
+_YES = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}
+
+ABOUT: Mapping[str, str] = {
+    "learning": "whether learned rules and skills are briefed (true or false)",
+    "agent_dir": "the agent folder: memories, managed skills, the bank",
+    "autolearn.enabled": "whether agents are offered the learn tool (true or false)",
+    "autolearn.review": "whether a skill an agent writes waits for review (true or false)",
+    "memory.backend": f"where lessons are kept: {', '.join(BACKENDS)}",
+    "hindsight.url": "the address of a Hindsight server",
+}
+"""Every setting, in the order it is listed, and what it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One setting: its value, and whether the file sets it or it is the default."""
+
+    key: str
+    value: bool | str | None
+    is_set: bool
+    about: str
+
+
+def listed(places: Places) -> list[Item]:
+    """Return every setting. Raises ``SetupError`` where the file cannot be read or holds a wrong value."""
+    table = read_toml(places.config_file)
+    settings = parse(table, places)
+    return [Item(key, _value(settings, key), _lookup(table, key) is not None, about) for key, about in ABOUT.items()]
+
+
+def get(places: Places, key: str) -> Item:
+    """Return one setting. Raises ``InputError`` for an unknown key, ``SetupError`` like ``listed``."""
+    _known(key)
+    return next(item for item in listed(places) if item.key == key)
+
+
+def change(places: Places, key: str, text: str) -> Item:
+    """Set one setting to what ``text`` says and return it; comments and order of the file stay.
+
+    Raises ``InputError`` for an unknown key or a value the key cannot have, ``SetupError`` where the file is not
+    valid TOML; the file is as it was then.
+    """
+    from lessonbook.system.config_edit import set_value
+
+    _known(key)
+    value = _typed(places, key, text)
+    set_value(places.config_file, key, value)
+    return get(places, key)
+
+
+def shown(value: bool | str | None) -> str:
+    """Return a value as a person writes it on the command line."""
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else value
+
+
+def _typed(places: Places, key: str, text: str) -> bool | str:
+    value: bool | str = text
+    if isinstance(_value(Settings(agent_dir=places.data), key), bool):
+        if text.lower() not in _YES:
+            raise InputError(f"{key} is true or false, not {text!r}.")
+        value = _YES[text.lower()]
+    if key == "memory.backend" and text not in BACKENDS:
+        raise InputError(f"memory.backend is one of {', '.join(BACKENDS)}, not {text!r}.")
+    if isinstance(value, str) and not value.strip():
+        raise InputError(f"{key} cannot be empty.")
+    if key == "agent_dir" and not text.startswith(("/", "~")):
+        raise InputError(
+            f"agent_dir must start with / or ~, so that it means the same folder everywhere; not {text!r}."
+        )
+    if key == "hindsight.url" and not text.startswith(("http://", "https://")):
+        raise InputError(f"hindsight.url must start with http:// or https://, not {text!r}.")
+    return value
+
+
+def _known(key: str) -> None:
+    if key not in ABOUT:
+        near = get_close_matches(key, ABOUT, n=1, cutoff=0.4)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(ABOUT)}."
+        raise InputError(f"There is no setting {key!r}; {hint}")
+
+
+def _value(settings: Settings, key: str) -> bool | str | None:
+    value = getattr(settings, key.replace(".", "_"))
+    return value if value is None or isinstance(value, bool) else str(value)
+
+
+def _lookup(table: Mapping[str, Any], key: str) -> Any:
+    found: Any = table
+    for part in key.split("."):
+        found = found.get(part) if isinstance(found, dict) else None
+    return found

@@ -1,0 +1,54 @@
+"""Evidence as git trailers: what a candidate rests on, so that ``diff`` and every host can show why it is proposed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from lessonbook.core.candidate import Evidence, Proposal
+from lessonbook.core.clean import clean_line
+from lessonbook.core.redact import redact, scrub_identity
+
+SESSIONS_SHOWN = 5
+_EXAMPLES = ("failed", "error", "worked", "said")
+_UNITS = {"refused": "refusals", "corrected": "prompts", "recorded": "notes"}
+
+
+def trailers(proposal: Proposal, proposer: str) -> tuple[tuple[str, str], ...]:
+    """Return the trailers of a proposal's commit, in order: each value one clean, redacted line.
+
+    ``Evidence-session`` names up to five sessions as ``<id> turn <n> (<path>)``, so that a person can open them.
+    """
+    evidence = proposal.evidence
+    lines = [
+        ("Proposer", proposer),
+        ("Evidence-kind", evidence.kind),
+        ("Evidence-key", proposal.key),
+        ("Evidence-agents", ", ".join(evidence.agents)),
+        ("Evidence-count", counted(evidence)),
+        ("Evidence-dates", dated(evidence)),
+    ]
+    lines += [("Evidence-session", mark) for mark in evidence.sessions[:SESSIONS_SHOWN]]
+    lines += [(f"Evidence-{name}", evidence.examples.get(name, "")) for name in _EXAMPLES]
+    return tuple((key, value) for key, text in lines if (value := _line(text)))
+
+
+def counted(evidence: Evidence) -> str:
+    """Return ``57 calls in 44 sessions``."""
+    unit = _UNITS.get(evidence.kind, "calls")
+    sessions = len(evidence.sessions)
+    return f"{evidence.count} {unit} in {sessions} session{'' if sessions == 1 else 's'}"
+
+
+def dated(evidence: Evidence) -> str:
+    """Return ``2026-02-12..2026-03-02``; ``""`` where the sessions hold no time."""
+    if not evidence.first or not evidence.last:
+        return ""
+    return f"{_day(evidence.first)}..{_day(evidence.last)}"
+
+
+def _day(at: float) -> str:
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
+
+
+def _line(text: str) -> str:
+    return clean_line(scrub_identity(redact(text).text).text)

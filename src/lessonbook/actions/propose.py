@@ -1,0 +1,242 @@
+"""Reads past sessions, finds what went wrong again and again, and offers it to the books for a person to review."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from lessonbook.actions.evidence import counted, dated, trailers
+from lessonbook.actions.sessions import AgentCounts, Progress, Reading
+from lessonbook.book.known import Known, known
+from lessonbook.book.location import book_folder
+from lessonbook.book.offer import Offer, offer
+from lessonbook.book.switch import enabled
+from lessonbook.core.candidate import BookKind, Proposal
+from lessonbook.core.finding import findings
+from lessonbook.core.project import Project, from_folder, from_remote
+from lessonbook.core.session import Session
+from lessonbook.proposers.merged import JOINT
+from lessonbook.proposers.registry import PROPOSERS
+from lessonbook.proposers.wording import alike, same_rule
+from lessonbook.system.projects import identify
+from lessonbook.system.settings import Places, Settings
+
+OFF = "learning is off"
+KNOWN = "the book has it already: accepted, pending or rejected"
+HOMELESS = "its sessions do not say which project they are of"
+ONCE = "seen in one session only, so far"
+REMEMBERED = "it is remembered already"
+_SAME = 0.85
+_OWN_WORDS = ("corrected", "recorded")
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """One proposal that went to a book; ``id`` is ``None`` in a dry run."""
+
+    id: str | None
+    book: Path
+    kind: BookKind
+    project: str | None
+    title: str
+    text: str
+    why: str
+    """How often, where and when: ``44 calls in 44 sessions (2026-02-12..2026-03-02)``."""
+    examples: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """One proposal that was not offered, and why not."""
+
+    title: str
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What one run read, found and offered."""
+
+    note: str = ""
+    """Why nothing was done, where nothing was."""
+    dry_run: bool = False
+    agents: Mapping[str, AgentCounts] = field(default_factory=dict)
+    unread: Mapping[str, str] = field(default_factory=dict)
+    findings: Mapping[str, int] = field(default_factory=dict)
+    calls: int = 0
+    offered: tuple[Offered, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """Findings of each kind per 100 calls."""
+        return {kind: 100 * count / self.calls for kind, count in self.findings.items()} if self.calls else {}
+
+
+@dataclass(slots=True)
+class _Projects:
+    """Which project a session belongs to: asked of git once a folder, else the recorded remote, else the folder."""
+
+    by_folder: dict[str, Project] = field(default_factory=dict)
+
+    def of(self, cwd: str | None, repo: str | None) -> Project | None:
+        if cwd and cwd in self.by_folder:
+            return self.by_folder[cwd]
+        if cwd and Path(cwd).is_dir():
+            found = identify(Path(cwd))
+        elif repo:
+            found = from_remote(repo, cwd or "")
+        elif cwd:
+            return from_folder(cwd)
+        else:
+            return None
+        if cwd:
+            self.by_folder[cwd] = found
+        return found
+
+    def placed(self, session: Session) -> Session:
+        """Return the session with its project's identity as its repository: clones and worktrees are one project."""
+        project = self.of(session.cwd, session.repo)
+        return replace(session, repo=project.identity) if project is not None else session
+
+
+def propose(
+    paths: Sequence[Path] | None,
+    places: Places,
+    settings: Settings,
+    *,
+    now: int,
+    random_hex: Callable[[], str],
+    env: Mapping[str, str],
+    dry_run: bool = False,
+    remembered: Iterable[str] = (),
+    progress: Progress | None = None,
+) -> Report:
+    """Read the sessions of ``paths`` (``None``: every agent's own folders), and offer what they teach.
+
+    ``now`` is epoch seconds, ``random_hex`` returns six hex digits, ``env`` is the environment the agents' folders are
+    looked up in, ``remembered`` are lessons a memory holds already. ``dry_run`` writes nothing. Nothing is read or
+    written where learning is off. Raises ``InputError`` for a path that does not exist, and what ``offer`` raises.
+    """
+    if not settings.learning or not enabled(places.config, places.config_file):
+        return Report(note=OFF, dry_run=dry_run)
+    reading, projects, kinds = Reading(), _Projects(), Counter[str]()
+    proposer = PROPOSERS["repeats"]()
+
+    def read() -> Iterator[Session]:
+        for session in reading.sessions(paths, places.home, env, progress):
+            kinds.update(str(finding.kind) for finding in findings(session))
+            yield projects.placed(session)
+
+    ranked = proposer.propose(read())
+    chosen, left_out = _choose(ranked, proposer.budget(), _Books(places, projects), remembered)
+    left_out += tuple(LeftOut(one.title, one.rule or "", ONCE) for one in proposer.once)
+    offered = _offer(chosen, proposer.name, now, random_hex, dry_run)
+    calls = sum(counts.calls for counts in reading.agents.values())
+    return Report("", dry_run, reading.agents, reading.unread, dict(kinds), calls, offered, left_out)
+
+
+@dataclass(slots=True)
+class _Books:
+    """Where each proposal belongs, and what the books know."""
+
+    places: Places
+    projects: _Projects
+    read: dict[Path, Known] = field(default_factory=dict)
+
+    def of(self, proposal: Proposal) -> tuple[Path, Project | None]:
+        project = None
+        if proposal.book is BookKind.PROJECT:
+            project = self.projects.of(proposal.cwd, proposal.repo)
+        return book_folder(self.places, project), project
+
+    def knows(self, proposal: Proposal) -> bool:
+        """Whether the proposal's book or the global one holds it: accepted, pending or rejected, now or ever."""
+        return any(_known(self._known(folder), proposal) for folder in {self.of(proposal)[0], self.places.learned})
+
+    def _known(self, folder: Path) -> Known:
+        if folder not in self.read:
+            self.read[folder] = known(folder)
+        return self.read[folder]
+
+
+def _choose(
+    ranked: Sequence[Proposal], budget: int, books: _Books, remembered: Iterable[str]
+) -> tuple[list[tuple[Proposal, Path, Project | None]], tuple[LeftOut, ...]]:
+    """Take the best that are new, within the budget; what is known already has used its share of it."""
+    memories = tuple(remembered)
+    chosen: list[tuple[Proposal, Path, Project | None]] = []
+    left_out: list[LeftOut] = []
+    used = 0
+    for proposal in ranked:
+        if proposal.book is BookKind.PROJECT and books.of(proposal)[1] is None:
+            reason = HOMELESS
+        elif books.knows(proposal):
+            reason = KNOWN
+        elif _is_remembered(proposal, memories):
+            reason = REMEMBERED
+        elif used >= budget:
+            reason = f"over this run's limit of {budget}"
+        else:
+            chosen.append((proposal, *books.of(proposal)))
+            used += 1
+            continue
+        used += reason is KNOWN
+        left_out.append(LeftOut(proposal.title, proposal.rule or proposal.skill_text or "", reason))
+    return chosen, tuple(left_out)
+
+
+def _known(book: Known, proposal: Proposal) -> bool:
+    keys = {part for key in book.keys for part in key.split(JOINT)}
+    text = proposal.rule or proposal.skill_text or ""
+    if not keys.isdisjoint(proposal.key.split(JOINT)) or book.holds(proposal.key, text):
+        return True
+    own_words = proposal.evidence.kind in _OWN_WORDS
+    return any(_says(paragraph, text, own_words) for paragraph in book.paragraphs)
+
+
+def _says(paragraph: str, text: str, own_words: bool) -> bool:
+    """Whether a book's paragraph says ``text``; for people's and agents' own words one of its lines is enough."""
+    return (own_words and _flat(text) in _flat(paragraph)) or same_rule(paragraph, text, _SAME)
+
+
+def _is_remembered(proposal: Proposal, memories: tuple[str, ...]) -> bool:
+    own_words = proposal.evidence.kind in _OWN_WORDS
+    return own_words and any(alike(memory, proposal.rule or "", _SAME) for memory in memories)
+
+
+def _flat(text: str) -> str:
+    return " ".join(re.findall(r"[^\W_]+", text.casefold()))
+
+
+def _offer(
+    chosen: Sequence[tuple[Proposal, Path, Project | None]],
+    proposer: str,
+    now: int,
+    random_hex: Callable[[], str],
+    dry_run: bool,
+) -> tuple[Offered, ...]:
+    """Offer to each book at once what is for it, and return what was offered, best first."""
+    ids: dict[int, str] = {}
+    for folder in dict.fromkeys(folder for _, folder, _ in chosen):
+        mine = [at for at, (_, book, _) in enumerate(chosen) if book == folder]
+        if not dry_run:
+            offers = [_as_offer(chosen[at][0], proposer) for at in mine]
+            ids.update(zip(mine, offer(folder, offers, now, random_hex), strict=True))
+    return tuple(_offered(*item, ids.get(at)) for at, item in enumerate(chosen))
+
+
+def _as_offer(proposal: Proposal, proposer: str) -> Offer:
+    files = {f"skills/{proposal.skill_name}/SKILL.md": proposal.skill_text or ""} if proposal.skill_name else {}
+    return Offer(proposal.title, proposal.rule, files, trailers(proposal, proposer))
+
+
+def _offered(proposal: Proposal, book: Path, project: Project | None, id: str | None) -> Offered:
+    why = f"{counted(proposal.evidence)} ({dated(proposal.evidence) or 'no dates'})"
+    text = proposal.rule or proposal.skill_text or ""
+    name = project.name if project else None
+    return Offered(id, book, proposal.book, name, proposal.title, text, why, proposal.evidence.examples)

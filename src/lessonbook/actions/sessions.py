@@ -1,0 +1,83 @@
+"""Reads the sessions agents left on this machine, or those someone points at, one by one, and counts them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lessonbook.core.errors import InputError
+from lessonbook.core.seen import Seen
+from lessonbook.core.session import ReadReport, Session
+from lessonbook.transcripts.walk import Found, default_roots, find, read_found
+
+Progress = Callable[[int, int, str], None]
+"""Called with files done, files in all, and the file that is next."""
+
+
+@dataclass(slots=True)
+class AgentCounts:
+    """What reading one agent's files came to."""
+
+    files: int = 0
+    sessions: int = 0
+    turns: int = 0
+    calls: int = 0
+    failed: int = 0
+    denied: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    """Lines that were not used, by reason."""
+
+    def add(self, report: ReadReport) -> None:
+        """Count one file's report."""
+        self.files += 1
+        self.sessions += report.sessions
+        self.turns += report.turns
+        self.calls += report.calls
+        self.failed += report.failed
+        self.denied += report.denied
+        self.skipped.update(report.skipped)
+
+
+@dataclass(slots=True)
+class Reading:
+    """Reads files one at a time and keeps only counts; iterate ``sessions`` once."""
+
+    agents: dict[str, AgentCounts] = field(default_factory=dict)
+    unread: dict[str, str] = field(default_factory=dict)
+    """Files that were not read, and why."""
+
+    def sessions(
+        self, paths: Sequence[Path] | None, home: Path, env: Mapping[str, str], progress: Progress | None = None
+    ) -> Iterator[Session]:
+        """Yield each session, oldest file first: of ``paths`` (files or folders), or of every agent's own folders.
+
+        Raises ``InputError`` for a path that does not exist.
+        """
+        for path in paths or ():
+            if not path.exists():
+                raise InputError(f"{path} does not exist.")
+        roots = [Path(root) for _, root in default_roots(str(home), env)] if paths is None else list(paths)
+        files, seen = find(roots), Seen()
+        for item in read_found(_told(files, progress), seen):
+            if isinstance(item, Session):
+                yield item
+            else:
+                self._count(item, named=paths is not None)
+
+    def _count(self, report: ReadReport, named: bool) -> None:
+        if report.problem and (named or report.agent):
+            self.unread[report.path] = report.problem
+        if report.agent:
+            self.agents.setdefault(report.agent, AgentCounts()).add(report)
+
+
+def _told(files: list[Found], progress: Progress | None) -> Iterator[Found]:
+    """The files in order, telling of each when its turn comes."""
+    for at, one in enumerate(files):
+        if progress is not None:
+            progress(at, len(files), one.path)
+        yield one
+    if progress is not None:
+        progress(len(files), len(files), "")

@@ -1,0 +1,73 @@
+"""Shell commands that do what a dedicated tool of the agent does: ``cat a`` where it could have read the file."""
+
+from __future__ import annotations
+
+from lessonbook.core.session import Call, CallKind, Session
+from lessonbook.core.shell import Command, simple_commands
+
+_TOOL_KINDS = {
+    CallKind.READ: ("Read", "read", "read_file", "view", "view_file"),
+    CallKind.SEARCH: ("Grep", "grep", "grep_search", "search_file_content", "search_files"),
+    CallKind.LIST: ("Glob", "LS", "glob", "ls", "list", "list_directory", "find"),
+    CallKind.EDIT: ("Edit", "edit", "replace", "replace_text", "apply_patch", "patch", "edit_file"),
+    CallKind.WRITE: ("Write", "write", "write_file", "create_file", "apply_patch"),
+    CallKind.WEB: ("WebFetch", "webfetch", "web_fetch", "read_url", "web_extract"),
+}
+_ALWAYS = {"claude": ("Read", "Edit", "Write"), "codex": ("apply_patch",)}
+"""Tools an agent always has. Searching and listing tools come and go with its version, so they must have been seen."""
+
+_PAGERS = frozenset({"head", "tail", "cat", "less"})
+_PLAIN_LISTS = frozenset({"LS", "ls", "list", "list_directory"})
+
+
+def dedicated_tools(session: Session) -> dict[CallKind, str]:
+    """Return the tools this session is known to have had, by what they do."""
+    used = {call.name for turn in session.turns for call in turn.calls}
+    had = used | session.offered | set(_ALWAYS.get(session.agent, ()))
+    return {kind: name for kind, names in _TOOL_KINDS.items() for name in reversed(names) if name in had}
+
+
+def bypassed(call: Call, tools: dict[CallKind, str]) -> str | None:
+    """Return the tool that the whole of a shell call stands in for; ``None`` where any part of it does more."""
+    if call.kind is not CallKind.SHELL or call.command is None:
+        return None
+    names: list[str] = []
+    for command in simple_commands(call.command):
+        if command.joined == "|":
+            if command.program not in _PAGERS:
+                return None
+            continue
+        name = _stands_for(command, tools)
+        if name is None:
+            return None
+        names.append(name)
+    return names[0] if names else None
+
+
+def _stands_for(command: Command, tools: dict[CallKind, str]) -> str | None:
+    if command.background:
+        return None
+    kind = _kind(command)
+    name = tools.get(kind) if kind else None
+    if name is not None and command.program == "ls" and name not in _PLAIN_LISTS:
+        return None
+    return name
+
+
+def _kind(command: Command) -> CallKind | None:
+    program, words = command.program, command.words[1:]
+    if command.writes not in (None, "/dev/null"):
+        return CallKind.WRITE if program in ("cat", "echo", "printf") else None
+    if program == "tee":
+        return CallKind.WRITE
+    if program == "sed":
+        return (
+            CallKind.EDIT if any(word.startswith("-i") for word in words) else CallKind.READ if "-n" in words else None
+        )
+    if program in ("cat", "head", "tail", "nl"):
+        return CallKind.READ if any(not word.startswith("-") for word in words) else None
+    table = {"grep": CallKind.SEARCH, "rg": CallKind.SEARCH, "egrep": CallKind.SEARCH, "curl": CallKind.WEB}
+    table |= {"wget": CallKind.WEB, "ls": CallKind.LIST, "find": CallKind.LIST, "tree": CallKind.LIST}
+    if program == "find" and any(word in ("-exec", "-delete") for word in words):
+        return None
+    return table.get(program)

@@ -1,0 +1,96 @@
+"""The first telling line of what a failed call printed, and that line with its particulars masked.
+
+Two failures whose masked lines are equal failed for the same reason: paths, numbers and quoted names are what differs
+from one day to the next.
+"""
+
+from __future__ import annotations
+
+import re
+
+LINE_LIMIT = 160
+"""Longest error line kept, in characters."""
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+_TAG = re.compile(r"</?(?:tool_use_error|error|output|returncode|stderr|stdout)>")
+_HEADER = re.compile(r"(?:Exit code:? -?\d+|Error: Exit code \d+|Wall time: .*|Output:|Command: .*|Chunk ID: .*)\s*\Z")
+_ECHO = re.compile(r"(?:\$ |> |\+ |\[[\w:-]+\] \$ |make(?:\[\d+\])?: (?:Entering|Leaving))")
+_RULE = re.compile(r"[\W_]*\Z")
+_EXCEPTION = re.compile(r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning|Interrupt|Exit|NotFound|Failure)\b(?:: |:?\Z)")
+_TELLING = re.compile(
+    r"\berror\b|\berrors?:|\bERR!|\bfatal\b|\bfailed\b|\bfailure\b|\bpanic\b|not found|no such|\bcannot\b|\bcan't\b"
+    r"|could not|couldn't|\bdenied\b|not permitted|not allowed|\brefus|\bunknown\b|\bunrecogni[sz]ed\b|\binvalid\b"
+    r"|\billegal\b|\bunexpected\b|\bmissing\b|does not exist|doesn't exist|timed out|\btimeout\b|\brejected\b"
+    r"|\bunable\b|\bignored by\b|\bbad \w+|\bundefined\b|\bExit status\b|\bnot a\b|\bhas not been\b"
+    r"|\bhas been modified\b|\bexceeds\b|\bno match|\bnothing to commit\b|\bconflict\b",
+    re.IGNORECASE,
+)
+_NOT_TELLING = re.compile(r"\b(?:0|no) (?:errors?|failed|failures?)\b|\bwarning:", re.IGNORECASE)
+
+_ENDINGS = "[cm]?[jt]sx?|py|pyi|go|rs|md|json|ya?ml|toml|sh|txt|html?|css|java|kt|rb|php|c|h|cpp"
+_PLACES = (
+    (re.compile(r"\b[a-z][a-z0-9+.-]{1,12}://[^\s'\"`)>\]]+", re.IGNORECASE), "<url>"),
+    (re.compile(r"(?<![\w<])(?:~|\.{1,2}|[A-Za-z]:)?[\\/][^\s'\":,;)(\]\[]+|\b[\w.@-]+(?:/[\w.@-]+)+/?"), "<path>"),
+    (re.compile(rf"\b[\w-]+\.(?:{_ENDINGS})\b"), "<path>"),
+)
+_QUOTED = re.compile(r"(?<!\w)'[^'\n]{1,200}'(?!\w)|\"[^\"\n]{1,200}\"|`[^`\n]{1,200}`|“[^”\n]{1,200}”|‘[^’\n]{1,200}’")
+_MASKS = (
+    _PLACES[0],
+    (_QUOTED, "'…'"),
+    *_PLACES[1:],
+    (re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b"), "<hex>"),
+    (re.compile(r"\d+(?:[.,:]\d+)*"), "N"),
+)
+
+
+def error_line(text: str) -> str:
+    """Return the first line of ``text`` that says what went wrong, cleaned of colours and tags; ``""`` for none.
+
+    A Python traceback gives its exception; where no line reads like an error, the first line that is not an echo of
+    the command is taken.
+    """
+    lines = plain_lines(text)
+    told = _exception(lines) or next((line for line in lines if _tells(line)), "")
+    if not told:
+        told = next((line for line in lines if not _ECHO.match(line) and not _RULE.match(line)), "")
+    return told[:LINE_LIMIT].rstrip()
+
+
+def mask(line: str) -> str:
+    """Return ``line`` with quoted text, paths, addresses, digests and numbers replaced by placeholders."""
+    for pattern, placeholder in _MASKS:
+        line = pattern.sub(placeholder, line)
+    return " ".join(line.split()).rstrip(" .:")
+
+
+def without_places(line: str) -> str:
+    """Return ``line`` up to the first path or address it names, which is another one each time."""
+    at = min((match.start() for pattern, _ in _PLACES if (match := pattern.search(line))), default=len(line))
+    return re.sub(r"\s+(?:in|at|for|of|from)\Z", "", line[:at].rstrip(" :'\"`(")) if at else line
+
+
+def error_key(text: str) -> str:
+    """Return the masked error line of a result: equal keys failed for the same reason."""
+    return mask(error_line(text))
+
+
+def plain_lines(text: str) -> list[str]:
+    """Return the lines of a result that hold something: no colours, tags, blank lines or ``Exit code N`` headers."""
+    return [line for line in (_plain(raw) for raw in text[:20_000].split("\n")) if line]
+
+
+def _plain(raw: str) -> str:
+    line = " ".join(_TAG.sub("", _ANSI.sub("", raw)).split())
+    return "" if _HEADER.match(line) else line
+
+
+def _tells(line: str) -> bool:
+    return bool(_TELLING.search(line)) and not _ECHO.match(line) and not _NOT_TELLING.search(line)
+
+
+def _exception(lines: list[str]) -> str:
+    """The exception a Python traceback ends with: the first exception line after its heading."""
+    start = next((n for n, line in enumerate(lines) if line.startswith("Traceback (most recent call last)")), None)
+    if start is None:
+        return ""
+    return next((line for line in lines[start + 1 :] if _EXCEPTION.match(line)), "")

@@ -1,0 +1,279 @@
+"""What a failed call says: which program failed, for what reason, and whether it was a mistake at all.
+
+A red test, a lint finding, a type error or a failed build is the answer the agent asked for; so is ``grep`` that finds
+nothing. A program that is not there, an option it does not know or a file that was never read is a mistake.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lessonbook.core.errorline import LINE_LIMIT, error_line, mask, plain_lines
+from lessonbook.core.session import Call, CallKind, CallStatus
+from lessonbook.core.shell import Command, simple_commands
+from lessonbook.core.shelltokens import word_set
+
+
+class Trouble(StrEnum):
+    """A reason for failing that every project shares, whatever the words an agent's tool puts it in."""
+
+    UNREAD = "file not read first"
+    STALE = "file changed since it was read"
+    NO_MATCH = "text to replace not found"
+    NOT_UNIQUE = "text to replace not unique"
+    NO_CHANGE = "edit changes nothing"
+    NO_FILE = "no such file"
+    IS_FOLDER = "is a folder"
+    TOO_LARGE = "output too large"
+    BAD_ARGUMENTS = "arguments refused"
+    NO_TOOL = "no such tool"
+    NOT_INSTALLED = "program not found"
+    NO_MODULE = "module not installed"
+    BAD_SUBCOMMAND = "unknown subcommand"
+    BAD_OPTION = "unknown option"
+    NO_SCRIPT = "no such script"
+    WRONG_FOLDER = "not the right folder"
+    IGNORED_PATH = "path ignored by git"
+    TIMED_OUT = "timed out"
+    SHELL_SYNTAX = "shell syntax"
+    NO_GLOB = "pattern matched no file"
+
+
+_TOOL_TROUBLES = (
+    (Trouble.UNREAD, r"has not been read yet|must (?:first )?(?:be )?read .{0,40}before|read it first"),
+    (Trouble.STALE, r"modified since read|unexpectedly modified|changed since .{0,20}read|has been modified since"),
+    (Trouble.NO_MATCH, r"string to replace not found|failed to find expected lines|old_?(?:string|text) not found"
+     r"|could not find (?:the )?(?:exact )?(?:string|text|old_?string)|no occurrences? .{0,20}found"
+     r"|failed to find context|0 occurrences found"),
+    (Trouble.NOT_UNIQUE, r"found \d+ (?:matches|occurrences)|(?:is )?not unique|multiple (?:matches|occurrences)"),
+    (Trouble.NO_CHANGE, r"no changes to make|exactly the same|identical (?:content|strings)"),
+    (Trouble.IS_FOLDER, r"EISDIR|is a directory"),
+    (Trouble.NO_FILE, r"\A(?!.*posix_spawn).*(?:file does not exist|path does not exist|no such file|file not found"
+     r"|ENOENT|directory does not exist)"),
+    (Trouble.TOO_LARGE, r"exceeds maximum allowed|too large|exceeds the (?:maximum|limit)"),
+    (Trouble.BAD_ARGUMENTS, r"InputValidationError|failed to parse function arguments|must have required property"
+     r"|validation failed for tool|JSONDecodeError|could not parse commands"),
+    (Trouble.NO_TOOL, r"no such tool|unknown skill|tool .{1,60} not found|agent type .{1,80} not found|unknown tool"),
+)  # fmt: skip
+_SHELL_TROUBLES = (
+    (Trouble.NO_MODULE, r"ModuleNotFoundError: No module named '\w+'|Cannot find (?:module|package) '[@\w/-]+'"),
+    (Trouble.NOT_INSTALLED, r"command not found|: No module named \w|not recognized as (?:an internal|the name)"
+     r"|: not found\Z|executable file not found|ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL"),
+    (Trouble.BAD_SUBCOMMAND, r"(?:unrecogni[sz]ed|unknown|no such|invalid) (?:sub)?command\b(?! code)"
+     r"|is not a \S+ command"),
+    (Trouble.BAD_OPTION, r"(?:unrecogni[sz]ed|unknown|illegal|invalid|unexpected|no such) (?:option|argument|flag)s?\b"
+     r"|unknown shorthand flag|flag provided but not defined|unrecognized arguments"),
+    (Trouble.WRONG_FOLDER, r"could not find .?(?:Cargo|pyproject)\.toml|go\.mod file not found|cannot find main module"
+     r"|not a git repository|no such file or directory.{0,40}package\.json|could not read package\.json"
+     r"|no_importer_manifest|no configuration file provided|no makefile found|ENOENT.{0,60}package\.json"),
+    (Trouble.NO_SCRIPT, r"script not found|missing script|no rule to make target|no tasks? .{0,30}found"
+     r"|unknown task|command \S+ not found in"),
+    (Trouble.IGNORED_PATH, r"ignored by one of your \.gitignore"),
+    (Trouble.TIMED_OUT, r"command timed out|timed out after"),
+    (Trouble.NO_GLOB, r"no matches found:"),
+    (Trouble.SHELL_SYNTAX, r"parse error near|syntax error near unexpected token|unexpected EOF while looking"
+     r"|bad substitution|unmatched [\"'`]"),
+    (Trouble.NO_FILE, r"no such file or directory|can't open file"),
+)  # fmt: skip
+_SUBJECTS = {
+    Trouble.BAD_OPTION: re.compile(r"(?<![\w-])(--?[A-Za-z][\w-]*)|option -- ['\"]?(\w)|flag: ['\"]?(\w)"),
+    Trouble.NOT_INSTALLED: re.compile(
+        r"not found: ([\w.+-]{1,60})\Z|(?:^|[\s:])([A-Za-z_][\w.+-]{0,60}): (?:command )?not found"
+        r"|No module named '?([\w.-]{1,60})"
+    ),
+    Trouble.NO_MODULE: re.compile(r"'([@\w/-]+)'"),
+    Trouble.NO_SCRIPT: re.compile(r"[\"'“]([\w:.-]{1,60})[\"'”]|[Mm]issing script:? ([\w:.-]{1,60})"),
+    Trouble.NO_TOOL: re.compile(
+        r"(?:[Ss]kill|available|[Tt]ool):? [\"']?([\w:.-]{1,80})[\"']?(?: not found)?"
+        r"|[\"']([\w:.-]{1,80})[\"'] not found"
+    ),
+}
+_TOOL_PATTERNS = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _TOOL_TROUBLES)
+_SHELL_PATTERNS = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _SHELL_TROUBLES)
+
+NEVER_RAN = frozenset(
+    {
+        Trouble.NOT_INSTALLED,
+        Trouble.BAD_SUBCOMMAND,
+        Trouble.BAD_OPTION,
+        Trouble.NO_SCRIPT,
+        Trouble.WRONG_FOLDER,
+        Trouble.SHELL_SYNTAX,
+        Trouble.NO_GLOB,
+        Trouble.IGNORED_PATH,
+        Trouble.TIMED_OUT,
+    }
+)
+"""Reasons that mean the command did not do its work at all: a mistake even where the command is a test run."""
+
+_CHECK_WORDS = word_set(
+    "test tests tested spec specs e2e lint linter linting check checks typecheck types build compile fmt format "
+    "verify ci vet clippy coverage validate pytest py.test jest vitest mocha ava karma cypress playwright eslint "
+    "tslint biome prettier stylelint tsc ruff flake8 pylint mypy pyright black isort bandit golangci-lint "
+    "staticcheck rubocop rspec phpunit phpstan psalm shellcheck hadolint ktlint detekt swiftlint ctest cmake make "
+    "ninja gradle gradlew mvn mvnw bazel msbuild xcodebuild tox nox pre-commit lefthook husky webpack vite rollup "
+    "esbuild precommit pretest"
+)
+_INSTALLS = frozenset({"npm ci"})
+_SEARCHES = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ack", "diff", "cmp", "test", "[", "[[", "pgrep", "which"})
+_HOOKED = frozenset({"commit", "push", "rebase", "merge", "pull", "cherry-pick", "revert", "stash"})
+_GIT_OWN = re.compile(r"(?:error|fatal): |git: |usage: git|unknown (?:option|switch)", re.IGNORECASE)
+_NOT_FOUND = 127
+_EARLY = 6
+"""A command that never ran says so in its first lines; a red test may print the same words much later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One failed call, read: who failed, why, and whether that was an answer rather than a mistake."""
+
+    family: str
+    """Program and verb for a shell call, else the tool's name."""
+    error: str
+    """The first telling line, unmasked; may hold anything the program printed."""
+    reason: str
+    """The shared trouble's name, or the masked error line."""
+    trouble: Trouble | None
+    answer: bool
+    command: Command | None = None
+    subject: str = ""
+    """What the trouble is about, where the program names it: the option, script, skill or ignored path."""
+
+    @property
+    def key(self) -> str:
+        """Equal keys are the same mistake: who failed, why, and about what."""
+        who = self.family.split(" ", 1)[0] if self.trouble is Trouble.BAD_OPTION else self.family
+        return f"{who} | {self.reason}: {self.subject}" if self.subject else f"{who} | {self.reason}"
+
+
+def read_failure(call: Call) -> Failure | None:
+    """Return what a failed call says; ``None`` for a call that did not fail."""
+    if call.status is not CallStatus.FAILED:
+        return None
+    lines = plain_lines(call.result)
+    error = error_line(call.result)
+    if call.kind is CallKind.SHELL and call.command is not None:
+        return _shell_failure(call, call.command, lines, error)
+    trouble = _first(_TOOL_PATTERNS, lines[0] if lines else error)
+    told = lines[0][:LINE_LIMIT] if lines and trouble else error
+    subject = _subject(trouble, told, "")
+    return Failure(call.name, told, _reason(trouble, told), trouble, answer=False, subject=subject)
+
+
+def is_check(command: Command) -> bool:
+    """Whether the command tests, lints, type-checks, formats or builds: its failing is an answer."""
+    if command.family in _INSTALLS:
+        return False
+    words = [command.program]
+    if not command.plain_utility:
+        words += [word for word in command.words[1:5] if not word.startswith("-")]
+    return any(part in _CHECK_WORDS for word in words for part in _parts(word))
+
+
+def _shell_failure(call: Call, script: str, lines: list[str], error: str) -> Failure:
+    commands = simple_commands(script)
+    trouble, line = _shell_trouble(lines)
+    command = _adding(commands) if trouble is Trouble.IGNORED_PATH else _responsible(commands, line or error)
+    if command is None:
+        return Failure("shell", error, _reason(None, error), None, answer=False)
+    if trouble is None:
+        return Failure(command.family, error, _reason(None, error), None, _is_answer(call, commands, error), command)
+    after = lines[lines.index(line) + 1] if trouble is Trouble.IGNORED_PATH and line in lines[:-1] else ""
+    subject = _subject(trouble, line, after)
+    if trouble is Trouble.NOT_INSTALLED and subject:
+        return _not_installed(call, script, commands, _Missing(command, subject, line))
+    answer = trouble not in NEVER_RAN and _is_answer(call, commands, line)
+    return Failure(command.family, line, str(trouble), trouble, answer, command, subject)
+
+
+@dataclass(frozen=True, slots=True)
+class _Missing:
+    """A program that is not there, and the command it was missed at."""
+
+    command: Command
+    name: str
+    line: str
+
+
+def _not_installed(call: Call, script: str, commands: tuple[Command, ...], missing: _Missing) -> Failure:
+    """A program the script names, a wrapper such as ``timeout``, or what a script of the project needs."""
+    trouble, name = Trouble.NOT_INSTALLED, missing.name
+    for command in (missing.command, *commands):
+        if f"-m {name}" == command.verb:
+            return Failure(command.family, missing.line, str(trouble), trouble, False, command)
+        if command.program.rsplit("/", 1)[-1] == name:
+            return Failure(command.program, missing.line, str(trouble), trouble, False, command)
+    if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", script):
+        return Failure(name, missing.line, str(trouble), trouble, False, Command((name,)))
+    answer = call.exit_code != _NOT_FOUND and _is_answer(call, commands, missing.line)
+    return Failure(missing.command.family, missing.line, str(trouble), trouble, answer, missing.command, name)
+
+
+def _subject(trouble: Trouble | None, line: str, after: str) -> str:
+    """What the message names: the option, the script, the skill; ``git add`` names the ignored path one line below."""
+    if trouble is Trouble.IGNORED_PATH:
+        return after[:80]
+    pattern = _SUBJECTS.get(trouble) if trouble else None
+    match = pattern.search(line) if pattern else None
+    if match is None:
+        return ""
+    named = next(group for group in match.groups() if group)
+    return f"-{named}" if trouble is Trouble.BAD_OPTION and len(named) == 1 else named
+
+
+def _shell_trouble(lines: list[str]) -> tuple[Trouble | None, str]:
+    for line in lines[:_EARLY]:
+        kind = _first(_SHELL_PATTERNS, line)
+        if kind is not None:
+            return kind, line[:LINE_LIMIT]
+    return None, ""
+
+
+def _responsible(commands: tuple[Command, ...], error: str) -> Command | None:
+    """The command a chain failed at: the one its error names, else the first that checks or commits, else the first."""
+    named = [command for command in commands if command.program and _names(error, command)]
+    if named:
+        return named[0]
+    checking = [command for command in commands if is_check(command) or _hooked(command)]
+    return next(iter(checking or commands), None)
+
+
+def _adding(commands: tuple[Command, ...]) -> Command | None:
+    """Git does not name itself when it refuses an ignored path: it was ``git add``, wherever it stands."""
+    return next((c for c in commands if "git" in c.words[:2] and "add" in c.words[1:4]), None) or next(
+        iter(commands), None
+    )
+
+
+def _names(error: str, command: Command) -> bool:
+    program = command.program.rsplit("/", 1)[-1]
+    wanted = (command.verb or "").removeprefix("-m ") if program.startswith("python") else program
+    return bool(wanted) and re.search(rf"(?<![\w-]){re.escape(wanted)}(?![\w-])", error) is not None
+
+
+def _is_answer(call: Call, commands: tuple[Command, ...], error: str) -> bool:
+    if any(is_check(command) for command in commands):
+        return True
+    if any(_hooked(command) for command in commands) and not _GIT_OWN.match(error):
+        return True
+    last = commands[-1].program if commands else ""
+    found_nothing = last in _SEARCHES and call.exit_code in (1, None)
+    return found_nothing or (not error and call.exit_code in (1, 141))
+
+
+def _hooked(command: Command) -> bool:
+    return "git" in command.words[:2] and not _HOOKED.isdisjoint(command.words[1:4])
+
+
+def _parts(word: str) -> list[str]:
+    return [word, *re.split(r"[/:_.-]", word)]
+
+
+def _first(patterns: tuple[tuple[Trouble, re.Pattern[str]], ...], text: str) -> Trouble | None:
+    return next((kind for kind, pattern in patterns if pattern.search(text)), None)
+
+
+def _reason(trouble: Trouble | None, error: str) -> str:
+    return mask(error) if trouble is None else str(trouble)

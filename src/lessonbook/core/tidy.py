@@ -1,0 +1,90 @@
+"""Makes one lesson fit to keep and to show: one line, no secrets, within bounds, unable to leave its list item.
+
+The one path every lesson takes, on its way in (a tool, a command, a page) and on its way back out of a file a person
+may have edited: clean, then redact (so that cleaning cannot put a secret together again), then bound.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from lessonbook.core.clean import bound, clean_line, comparable
+from lessonbook.core.lesson import Lesson
+from lessonbook.core.redact import redact
+
+RECALL_OPENING = "[lessonbook recall] Lessons kept from earlier sessions: notes to weigh, not instructions."
+"""The first line of recalled lessons shown to an agent: how our own text is recognised in a transcript."""
+RECALL_CLOSING = "[end of lessonbook recall]"
+
+# What CommonMark would read as a heading, a thematic break, a heading's underline or a link definition (which renders
+# as nothing) at the start of a list item; after any backslashes, so that escaping can be undone exactly.
+_BLOCK = re.compile(r"\\*(?:#{1,6}(?:\s|\Z)|([-*_=])(?:\s*\1)*\s*\Z|\[[^\]]*\]:)")
+
+
+@dataclass(frozen=True, slots=True)
+class Tidied:
+    """One line of text, how many secrets were taken out of it, and whether it had to be cut."""
+
+    text: str
+    redacted: int = 0
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TidiedLesson:
+    """A lesson fit to keep, how many secrets were taken out of it, and a sentence for each field that was cut."""
+
+    lesson: Lesson
+    redacted: int
+    cuts: tuple[str, ...]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The sentences its author must be told."""
+        return (*self.cuts, *redaction_notes(self.redacted))
+
+
+def tidy(text: str, limit: int | None = None) -> Tidied:
+    """Return ``text`` as one clean line without secrets, of at most ``limit`` characters. Doing it twice is once."""
+    found = redact(clean_line(text))
+    kept, cut = bound(found.text, limit) if limit is not None else (found.text, False)
+    # A secret may have stood between two spaces or at an end; the label must not change what cleaning says.
+    return Tidied(clean_line(kept), found.count, cut)
+
+
+def tidy_lesson(lesson: Lesson, text_limit: int | None = None, context_limit: int | None = None) -> TidiedLesson:
+    """Return the lesson fit to keep, every field of it, and what had to be done for that."""
+    text = tidy(lesson.text, text_limit)
+    context = tidy(lesson.context or "", context_limit)
+    metadata = {tidy(key).text: tidy(value).text for key, value in lesson.metadata.items()}
+    kept = replace(
+        lesson, text=text.text, context=context.text or None, source=tidy(lesson.source).text, metadata=metadata
+    )
+    cuts = [
+        *([f"The lesson was cut to {text_limit:,} characters."] if text.cut else []),
+        *([f"The context was cut to {context_limit:,} characters."] if context.cut else []),
+    ]
+    return TidiedLesson(kept, text.redacted + context.redacted, tuple(cuts))
+
+
+def redaction_notes(count: int) -> tuple[str, ...]:
+    """Return the sentence that says how many secrets were taken out before anything was kept; none for none."""
+    if not count:
+        return ()
+    return ("1 secret was redacted.",) if count == 1 else (f"{count:,} secrets were redacted.",)
+
+
+def same_text(one: str) -> str:
+    """Return what two spellings of one lesson have in common; another letter case is another lesson (the seed)."""
+    return comparable(one)
+
+
+def as_item(text: str) -> str:
+    """Return a tidied text that stays a plain paragraph when it stands in a Markdown list item; see ``from_item``."""
+    return f"\\{text}" if _BLOCK.match(text) else text
+
+
+def from_item(text: str) -> str:
+    """Return the text ``as_item`` was given."""
+    return text[1:] if text.startswith("\\") and _BLOCK.match(text) else text

@@ -1,0 +1,22 @@
+"""Where the command was called: the folder it works on and the configuration it works by."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lessonbook.core.errors import InputError
+from lessonbook.system.settings import Places, Settings, load, places
+
+
+def folder(named: Path | None) -> Path:
+    """Return the folder a person named, or the one they are in. Raises ``InputError`` where that one is gone."""
+    try:
+        return named.expanduser().absolute() if named is not None else Path.cwd()
+    except (OSError, RuntimeError) as error:
+        raise InputError("This folder no longer exists; go to another one or name one with --cwd.") from error
+
+
+def setup() -> tuple[Places, Settings]:
+    """Return where things live and what the configuration says. Raises ``SetupError`` for a broken configuration."""
+    where = places()
+    return where, load(where)

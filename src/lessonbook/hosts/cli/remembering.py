@@ -1,0 +1,31 @@
+"""Opens the memory of the folder a command was called in, with advice where none is on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import time
+
+from lessonbook.core.errors import SetupError
+from lessonbook.core.ports import Memory
+from lessonbook.hosts.cli.here import folder, setup
+
+NO_MEMORY = "No memory is on; `lessonbook config set memory.backend mnemopi` keeps lessons in one file on this machine."
+
+
+@contextmanager
+def opened(cwd: Path | None) -> Iterator[Memory]:
+    """Give the project's memory and close it afterwards. Raises ``SetupError`` with advice where none is on."""
+    from lessonbook.memory.registry import open_memory
+    from lessonbook.system.projects import identify
+
+    _, settings = setup()
+    if settings.memory_backend == "off":
+        raise SetupError(NO_MEMORY)
+    here = folder(cwd)
+    memory = open_memory(settings, identify(here), time, here)
+    try:
+        yield memory
+    finally:
+        memory.close()

@@ -1,0 +1,57 @@
+"""Opens the memory the configuration names. A new backend is one module, and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from lessonbook.core.errors import SetupError
+from lessonbook.core.ports import Memory
+from lessonbook.core.project import Project
+from lessonbook.system.settings import Settings
+
+Opener = Callable[[Settings, Project, Callable[[], float], str], Memory]
+
+
+def open_memory(
+    settings: Settings, project: Project, now: Callable[[], float], cwd: Path | str | None = None
+) -> Memory:
+    """Return the memory ``settings.memory_backend`` names, for ``project``. Opens no file before its first use.
+
+    ``now`` is the clock, in epoch seconds. ``cwd`` is the folder the session works in, which names the ``local``
+    backend's file; the project's top folder by default. Raises ``SetupError`` for a backend that does not exist.
+    """
+    opener = _OPENERS.get(settings.memory_backend)
+    if opener is None:
+        known = ", ".join(_OPENERS)
+        raise SetupError(f"memory.backend is {settings.memory_backend!r}; it must be one of {known}.")
+    return opener(settings, project, now, str(cwd or project.root))
+
+
+def _off(settings: Settings, project: Project, now: Callable[[], float], cwd: str) -> Memory:
+    from lessonbook.memory.off import OffMemory
+
+    return OffMemory()
+
+
+def _local(settings: Settings, project: Project, now: Callable[[], float], cwd: str) -> Memory:
+    from lessonbook.memory.local import LocalMemory, learned_file
+
+    if not cwd:
+        raise SetupError("The local memory needs the folder the session works in; none is known.")
+    return LocalMemory(learned_file(settings.agent_dir, cwd))
+
+
+def _mnemopi(settings: Settings, project: Project, now: Callable[[], float], cwd: str) -> Memory:
+    from lessonbook.memory.mnemopi.bank import BANK_FILE, MnemopiMemory
+
+    return MnemopiMemory(settings.agent_dir / BANK_FILE, project.slug, now)
+
+
+def _hindsight(settings: Settings, project: Project, now: Callable[[], float], cwd: str) -> Memory:
+    from lessonbook.memory.hindsight import open_hindsight
+
+    return open_hindsight()
+
+
+_OPENERS: dict[str, Opener] = {"off": _off, "local": _local, "mnemopi": _mnemopi, "hindsight": _hindsight}

@@ -1,0 +1,187 @@
+"""The wording of lessons about failed calls."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from lessonbook.core.errorline import without_places
+from lessonbook.core.failure import Failure, Trouble
+from lessonbook.core.shell import simple_commands
+from lessonbook.proposers.draft import Lesson
+from lessonbook.proposers.incident import Incident
+from lessonbook.proposers.moves import HEAD_LONGEST, Move, head
+from lessonbook.proposers.wording import code, rule
+
+FIXED = "failed-then-worked"
+AGAIN = "failed-again"
+
+_ADVICE = {
+    Trouble.NO_MATCH: (
+        "Copy the text to replace from a fresh read",
+        "Copy the text to replace exactly from a fresh read of the file, tabs and spaces included, and read the file"
+        " again after every change to it",
+        0.6,
+    ),
+    Trouble.UNREAD: (
+        "Read a file before the first change to it",
+        "Read a file in this session before the first change to it",
+        0.5,
+    ),
+    Trouble.STALE: (
+        "Read a file again before changing it",
+        "Read a file again right before changing it when a formatter, a hook, the person or another agent may have"
+        " touched it",
+        0.5,
+    ),
+    Trouble.NOT_UNIQUE: (
+        "Make the text to replace unique",
+        "Give enough of the surrounding lines to make the text to replace unique, or have every place replaced",
+        0.5,
+    ),
+    Trouble.NO_FILE: (
+        "Look a path up before opening it",
+        "List the folder or search before opening a path that nobody has shown you",
+        0.5,
+    ),
+    Trouble.NO_GLOB: (
+        "Quote patterns the shell must not expand",
+        "Quote patterns that are meant for the program, not the shell (`--include='*.ts'`)",
+        0.5,
+    ),
+    Trouble.TOO_LARGE: ("Read large files in parts", "Read large files in parts, or search them", 0.5),
+}
+_OPENERS = frozenset({"cat", "head", "tail", "less", "nl", "sed", "ls", "wc"})
+"""Programs that open a path they are given."""
+
+
+def is_general(failure: Failure) -> bool:
+    """Whether general advice serves: trouble with the agent's own tools, or a guessed path given to a utility."""
+    if failure.command is not None:
+        opens = failure.trouble is Trouble.NO_FILE and failure.command.program in _OPENERS
+        return opens or failure.trouble is Trouble.NO_GLOB
+    return failure.trouble in _ADVICE
+
+
+def lesson_of_move(move: Move, incidents: Sequence[Incident], share: float) -> Lesson | None:
+    """Return the lesson that a failing command has a way that works; ``share``: how often that way was taken."""
+    failed, worked = _heads(incidents)
+    if not worked or (failed == worked and move.place is None):
+        return None
+    why = f"fails with {_error(incidents)}"
+    subject, text = _told(move, incidents[0], failed, worked, why)
+    return Lesson(FIXED, incidents[0].topic, subject, rule(text), certainty=0.6 + 0.35 * share)
+
+
+def lesson_of_subject(incidents: Sequence[Incident]) -> Lesson | None:
+    """Return the lesson that a named thing does not work here: an option, a script, an ignored path, a program."""
+    shown = incidents[0]
+    subject, who, error = code(shown.subject), code(shown.family), _error(incidents)
+    program = code(shown.family.split(" ", 1)[0])
+    texts = {
+        Trouble.BAD_OPTION: f"Do not pass {subject} to {program} here: it fails with {error}.",
+        Trouble.IGNORED_PATH: f"Leave {subject} out of {who}: git ignores it, and the whole command fails.",
+        Trouble.NO_SCRIPT: f"There is no {subject} for {who} where it was called: it fails with {error}."
+        " Look at what is defined, and in which folder, before calling it.",
+        Trouble.NO_TOOL: f"Do not call {subject} with {who}: there is none of that name here ({error}).",
+    }
+    text = texts.get(shown.trouble) if shown.trouble and shown.subject else None
+    if shown.trouble is Trouble.TIMED_OUT:
+        text = f"Narrow {who}, give it more time or run it in the background: it runs into the time limit ({error})."
+    if shown.trouble is Trouble.NO_MODULE and shown.subject:
+        text = f"Do without {subject}: it is not installed here ({error})."
+    if shown.trouble is Trouble.NOT_INSTALLED and shown.command is not None and not shown.subject:
+        text = f"Do not call {who} here: it is not installed ({error})."
+    if text is None:
+        return None
+    return Lesson(AGAIN, shown.topic, text.split(":", 1)[0].replace("`", ""), rule(text), certainty=0.7)
+
+
+def advice(incidents: Sequence[Incident]) -> Lesson | None:
+    """Return general advice where the same trouble came with several calls."""
+    shown = incidents[0]
+    told = _ADVICE.get(shown.trouble) if shown.trouble else None
+    if told is None or shown.topic != str(shown.trouble):
+        return None
+    subject, text, certainty = told
+    family = Counter(one.family for one in incidents).most_common(1)[0][0]
+    usual = [one for one in incidents if one.family == family]
+    reason = f"{code(family)} fails with {_error(usual, masked=True)} otherwise."
+    return Lesson(AGAIN, shown.topic, subject, rule(f"{text}: {reason}"), certainty, general=True)
+
+
+def _told(move: Move, shown: Incident, failed: str, worked: str, why: str) -> tuple[str, str]:
+    """Subject and sentence for one kind of move."""
+    bad, good = code(failed), code(worked)
+    if shown.command is None:
+        return f"Use {worked}, not {shown.family} {shown.subject}", (
+            f"Run {good} yourself: {code(shown.family)} has no {code(shown.subject)} here and {why}."
+        )
+    if move.place is not None:
+        place = _place(move.place, shown)
+        return f"Run {worked} from {place.replace('`', '')}", f"Run {good} from {place}: elsewhere it {why}."
+    if not move.at_front and not any(word.startswith("-") or not word for word in (*move.dropped, *move.added)):
+        return f"Use {worked}, not {failed}", f"Use {good}, not {bad}, which {why}."
+    if not move.at_front:
+        return f"Use {worked}, not {failed}", _other_options(move, bad, why)
+    if not move.added:
+        prefix = code(" ".join(move.dropped))
+        return f"Run {worked} without {prefix}".replace("`", ""), f"Run {good} without {prefix}: {bad} {why}."
+    if shown.trouble is Trouble.NOT_INSTALLED:
+        return f"Use {worked}, not {failed}", f"Use {good} here, not {bad}, which {why}."
+    return f"Use {worked}, not {failed}", f"Use {good} instead of {bad}, which {why}."
+
+
+def _other_options(move: Move, bad: str, why: str) -> str:
+    dropped, added = (code(" ".join(word or "''" for word in words)) for words in (move.dropped, move.added))
+    if dropped and added:
+        return f"Pass {added} instead of {dropped} to {bad}: it {why}."
+    return f"Leave {dropped} out of {bad}: it {why}." if dropped else f"Pass {added} to {bad}: without it, it {why}."
+
+
+def _place(place: str, shown: Incident) -> str:
+    cwd = (shown.where.cwd or "").rstrip("/")
+    if place.rstrip("/") in (cwd, "."):
+        return "the project's root"
+    inside = place.removeprefix(f"{cwd}/") if cwd else place
+    return code(inside) if not inside.startswith(("/", "~")) else f"{code(inside.rstrip('/').rsplit('/', 1)[-1])}"
+
+
+def _heads(incidents: Sequence[Incident]) -> tuple[str, str]:
+    failed = [(one.command.program, *one.command.words[1:]) for one in incidents if one.command is not None]
+    if not failed:
+        return "", " ".join(incidents[0].move.added if incidents[0].move else ())
+    worked = [tuple(incident.worked.split()) for incident in incidents]
+    bad, good = _lengths(incidents[0])
+    return head(failed, bad), head(worked, good)
+
+
+def _lengths(shown: Incident) -> tuple[int, int]:
+    """How many words of each command make the lesson; where the program changed, all that follows it is the tail."""
+    move, words = shown.move, shown.worked.split()
+    if move is None or not move.at_front or move.place is not None:
+        return HEAD_LONGEST, HEAD_LONGEST
+    commands = simple_commands(shown.worked)
+    family = commands[0].family.split() if commands else words[:1]
+    good = max(len(family), len(move.added))
+    return max(len(move.dropped) + good - len(move.added), 1), min(good, len(words))
+
+
+def _error(incidents: Sequence[Incident], masked: bool = False) -> str:
+    """The error seen most, without the machine's part: ``bash: line 1:`` and a program's folder."""
+    errors = Counter((_unplaced if masked else _stripped)(one.error) for one in incidents)
+    return code(max(errors, key=lambda text: (errors[text], -len(text))), limit=90) or "no message"
+
+
+def _unplaced(error: str) -> str:
+    """The error without the file it names, which is another one each time: ``sed: a.ts: No such file`` is its end."""
+    text = _stripped(error)
+    before = without_places(text)
+    return before if len(before.split()) > 1 else text.rsplit(": ", 1)[-1]
+
+
+def _stripped(error: str) -> str:
+    error = re.sub(r"\A(?:/?(?:\S*/)?(?:bash|zsh|sh|\(eval\)))?:(?:(?: line)? ?\d+:)? ", "", error)
+    error = re.sub(r"\A/\S*/([\w.-]+): ", r"\1: ", error)
+    return re.split(r"(?<=[a-z])[.;,] ", error, maxsplit=1)[0].rstrip(". ")

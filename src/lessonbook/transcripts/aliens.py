@@ -1,0 +1,103 @@
+"""Files that are no session of ours: one sentence each on what they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from lessonbook.transcripts.lines import head_objects
+
+_START = 8 * 1024
+
+
+class Alien(NamedTuple):
+    """What a file is, and the agent it belongs to where it belongs to one."""
+
+    agent: str | None
+    problem: str
+
+
+class _File(NamedTuple):
+    place: str
+    start: bytes
+    objects: list[dict[str, Any]]
+
+
+def _not_yet(agent: str, label: str) -> Alien:
+    return Alien(agent, f"Sessions of {label} are not read yet.")
+
+
+def _side(agent: str, label: str) -> Alien:
+    return Alien(agent, f"A side file of {label}, not a session.")
+
+
+def _named(pattern: str) -> Callable[[_File], bool]:
+    compiled = re.compile(pattern)
+    return lambda file: compiled.search(file.place) is not None
+
+
+def _starts(pattern: bytes) -> Callable[[_File], bool]:
+    compiled = re.compile(pattern)
+    return lambda file: compiled.search(file.start) is not None
+
+
+def _holds(*keys: str) -> Callable[[_File], bool]:
+    """Whether one of the first lines is an object with all these keys."""
+    return lambda file: any(all(key in one for key in keys) for one in file.objects)
+
+
+def _typed(*types: str) -> Callable[[_File], bool]:
+    """Whether one of the first lines is an object of one of these types."""
+    return lambda file: any(one.get("type") in types for one in file.objects)
+
+
+def _both(*tests: Callable[[_File], bool]) -> Callable[[_File], bool]:
+    return lambda file: all(test(file) for test in tests)
+
+
+_EMPTY = Alien(None, "The file is empty.")
+_UNKNOWN = Alien(None, "Not a session of an agent we know.")
+_PI = _not_yet("pi", "pi and oh-my-pi")
+_OPENCODE = _not_yet("opencode", "opencode")
+_GEMINI = _not_yet("gemini", "Gemini CLI")
+_HERMES = _not_yet("hermes", "Hermes")
+_RAMABANA = _not_yet("ramabana", "Ramabana")
+_SQLITE = _starts(rb"\ASQLite format 3\x00")
+_RULES: tuple[tuple[Alien, Callable[[_File], bool]], ...] = (
+    (_OPENCODE, _both(_SQLITE, _named(r"opencode[^/]*\.db\Z"))),
+    (_HERMES, _both(_SQLITE, _named(r"(?:\A|/)state\.db\Z"))),
+    (Alien(None, "An SQLite database of no agent we know."), _SQLITE),
+    (_side("claude", "Claude Code"), _named(r"/tool-results/|/subagents/.*\.meta\.json\Z")),
+    (_side("claude", "Claude Code"), _holds("display", "project", "timestamp")),
+    (_side("claude", "Claude Code"), _both(_named(r"(?:\A|/)journal\.jsonl\Z"), _typed("started", "result"))),
+    (_side("codex", "Codex"), _both(_named(r"(?:\A|/)history\.jsonl\Z"), _holds("session_id", "text", "ts"))),
+    (_side("codex", "Codex"), _named(r"(?:\A|/)session_index\.jsonl\Z")),
+    (
+        Alien("codex", "This is what codex exec --json prints, not a session file."),
+        _typed("thread.started", "turn.started", "item.started", "item.completed"),
+    ),
+    (
+        Alien("claude", "This is what claude -p --output-format stream-json prints, not a session file."),
+        _both(_holds("session_id", "type"), _typed("system", "assistant", "user", "result")),
+    ),
+    (_GEMINI, _typed("gemini")),
+    (_GEMINI, _starts(rb'"projectHash"\s*:|"type"\s*:\s*"gemini"')),
+    (_PI, _both(_typed("session"), _holds("cwd", "id"))),
+    (_PI, _typed("title")),
+    (_RAMABANA, _holds("prompt", "activity")),
+    (_RAMABANA, _holds("turn_id", "details")),
+    (_not_yet("swe-agent", "SWE-agent and mini-swe-agent"), _named(r"\.traj(?:\.json)?\Z")),
+    (Alien("atif", "ATIF trajectories are not read yet."), _starts(rb'"schema_version"\s*:\s*"ATIF')),
+    (_OPENCODE, _named(r"storage/(?:session|message|part|project)/")),
+    (_OPENCODE, _starts(rb'\A\s*\{[^{}]{0,400}"(?:info|id)"\s*:\s*(?:\{\s*"id"\s*:\s*)?"(?:ses|msg|prt)_')),
+    (_HERMES, _both(_starts(rb'"session_id"\s*:'), _starts(rb'"(?:messages|platform|base_url)"\s*:'))),
+)
+
+
+def name_alien(path: str, head: bytes) -> Alien:
+    """Return what a file that no reader claims is, judged by its path and its first bytes."""
+    if not head:
+        return _EMPTY
+    file = _File(path.replace("\\", "/"), head[:_START], head_objects(head))
+    return next((alien for alien, test in _RULES if test(file)), _UNKNOWN)

@@ -1,0 +1,14 @@
+"""The readers we have: one line per agent."""
+
+from __future__ import annotations
+
+from lessonbook.core.ports import TranscriptReader
+from lessonbook.transcripts.claude import ClaudeReader
+from lessonbook.transcripts.codex import CodexReader
+
+READERS: tuple[TranscriptReader, ...] = (ClaudeReader(), CodexReader())
+
+
+def reader_of(path: str, head: bytes) -> TranscriptReader | None:
+    """Return the reader whose agent wrote this file, judged by its first bytes; ``None`` where it is none of ours."""
+    return next((reader for reader in READERS if reader.matches(path, head)), None)

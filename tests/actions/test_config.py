@@ -1,0 +1,86 @@
+"""Settings one at a time: known keys, right values, everything else in the file as it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lessonbook.actions.config import ABOUT, change, get, listed
+from lessonbook.core.errors import InputError, SetupError
+from lessonbook.system.settings import load, places
+
+FILE = """# mine
+learning = true # keep this
+memory.backend = "off"
+
+[autolearn]  # both off
+enabled = false
+
+[other]
+list = [1, 2]
+"""
+
+
+@pytest.fixture
+def file(home: Path) -> Path:
+    path = home / ".config/lessonbook/config.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(FILE)
+    return path
+
+
+def test_every_setting_is_listed_with_its_default(home: Path) -> None:
+    found = {item.key: (item.value, item.is_set) for item in listed(places())}
+    assert list(found) == list(ABOUT)
+    assert found["learning"] == (True, False) and found["memory.backend"] == ("off", False)
+    assert found["agent_dir"] == (str(home / ".local/share/lessonbook/agent"), False)
+
+
+def test_changes_keep_the_rest_of_the_file(file: Path) -> None:
+    where = places()
+    assert change(where, "memory.backend", "mnemopi").value == "mnemopi"
+    assert change(where, "autolearn.enabled", "on").value is True
+    assert change(where, "learning", "FALSE").value is False
+    assert change(where, "hindsight.url", "http://127.0.0.1:8888").is_set
+    expected = FILE.replace('"off"', '"mnemopi"').replace("enabled = false", "enabled = true")
+    expected = expected.replace("learning = true", "learning = false")
+    assert file.read_text() == expected + '\n[hindsight]\nurl = "http://127.0.0.1:8888"\n'
+    assert (load(where).memory_backend, load(where).autolearn_enabled, load(where).learning) == ("mnemopi", True, False)
+
+
+def test_a_new_file_is_made(home: Path) -> None:
+    assert change(places(), "memory.backend", "local").value == "local"
+    assert change(places(), "agent_dir", "~/agent").value == str(home / "agent")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("memory.backnd", "local", "did you mean memory.backend?"),
+        ("zzz", "1", "there are learning,"),
+        ("memory.backend", "redis", "one of off, local"),
+        ("learning", "maybe", "true or false"),
+        ("agent_dir", " ", "cannot be empty"),
+        ("agent_dir", "some/where", "start with / or ~"),
+        ("hindsight.url", "ftp://x", "http:// or https://"),
+    ],
+)
+def test_what_is_not_understood_is_refused(file: Path, key: str, value: str, said: str) -> None:
+    with pytest.raises(InputError, match=said.replace("?", r"\?")):
+        change(places(), key, value)
+    assert file.read_text() == FILE
+
+
+@pytest.mark.parametrize("text", ["learning = [", "memory = 3\n", "[memory.backend]\nx = 1\n"])
+def test_a_file_that_cannot_be_changed_safely_keeps_its_bytes(file: Path, text: str) -> None:
+    file.write_text(text)
+    with pytest.raises(SetupError):
+        change(places(), "memory.backend", "local")
+    assert file.read_text() == text
+
+
+def test_a_wrong_type_can_be_set_right(file: Path) -> None:
+    file.write_text("learning = 1\n")
+    assert change(places(), "learning", "true").value is True
+    assert get(places(), "learning").is_set

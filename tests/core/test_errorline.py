@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lessonbook.core.errorline import LINE_LIMIT, error_key, error_line, mask, without_places
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("Exit code 2\nerror: unrecognized subcommand 'x'\n\nUsage: y", "error: unrecognized subcommand 'x'"),
+        (
+            "<tool_use_error>File has not been read yet. Read it.</tool_use_error>",
+            "File has not been read yet. Read it.",
+        ),
+        ("\x1b[31mfatal: not a git repository\x1b[0m", "fatal: not a git repository"),
+        (
+            "$ tool check\n> app@1 test\nsomething else\n0 errors\nnpm ERR! missing script: lint",
+            "npm ERR! missing script: lint",
+        ),
+        ("plain output\nno word of trouble", "plain output"),
+        ("warning: 3 errors ignored\nls: cannot access 'a'", "ls: cannot access 'a'"),
+        ("", ""),
+        ("Exit code 1\n", ""),
+        (
+            "Traceback (most recent call last):\n  File \"a.py\", line 3\n    raise ValueError('no')\nValueError: bad",
+            "ValueError: bad",
+        ),
+    ],
+)
+def test_first_telling_line(text: str, line: str) -> None:
+    assert error_line(text) == line
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("cat: src/a/b.ts: No such file or directory", "cat: lib/c.py: No such file or directory"),
+        ("error: script 'lint' exited with code 1", "error: script 'test' exited with code 127"),
+        ("/home/a/x.go:12:3: undefined: foo", "/home/b/y.go:400:31: undefined: foo"),
+        ("fatal: bad object 3f2a9bc", "fatal: bad object 99aa00bbccdd"),
+        ("could not fetch https://a.example/x?y=1", "could not fetch http://b.example/"),
+    ],
+)
+def test_equal_reasons_have_equal_keys(one: str, other: str) -> None:
+    assert error_key(one) == error_key(other)
+
+
+def test_different_reasons_have_different_keys() -> None:
+    assert error_key("bash: pytest: command not found") != error_key("bash: jest: command not found")
+
+
+def test_without_places_stops_before_the_file() -> None:
+    assert without_places("Failed to find expected lines in /srv/app/a.ts:") == "Failed to find expected lines"
+    assert without_places("Found 2 matches of the string") == "Found 2 matches of the string"
+
+
+@given(st.text(max_size=300))
+def test_bounded_one_line_and_stable(text: str) -> None:
+    line = error_line(text)
+    assert "\n" not in line and len(line) <= LINE_LIMIT
+    assert mask(mask(line)) == mask(line)
+
+
+def test_long_lines_take_linear_time() -> None:
+    error_key("error: " + "'a" * 200_000 + "/" * 200_000)

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import pytest
+
+from lessonbook.core.failure import Trouble, read_failure
+from lessonbook.core.session import Call, CallKind, CallStatus
+
+
+def shell(command: str, result: str, code: int = 1) -> Call:
+    return Call("c", "Bash", CallKind.SHELL, CallStatus.FAILED, {"command": command}, None, command, result, code)
+
+
+def tool(name: str, result: str) -> Call:
+    return Call("c", name, CallKind.EDIT, CallStatus.FAILED, {}, None, None, result)
+
+
+@pytest.mark.parametrize(
+    ("call", "key"),
+    [
+        (shell("tok npm test", "error: unrecognized subcommand 'npm'", 2), "tok npm | unknown subcommand"),
+        (shell("cat -A a.txt", "cat: illegal option -- A"), "cat | unknown option: -A"),
+        (shell("head a | cat -A", "cat: illegal option -- A"), "cat | unknown option: -A"),
+        (shell("rg --foo x", "error: unexpected argument '--foo' found", 2), "rg | unknown option: --foo"),
+        (shell("pytest a", "bash: line 1: pytest: command not found", 127), "pytest | program not found"),
+        (shell("timeout 9 npm test", "(eval):1: command not found: timeout", 127), "timeout | program not found"),
+        (shell("python -m pytest", "/usr/bin/python: No module named pytest"), "python -m pytest | program not found"),
+        (shell("npm run lnt", 'npm error Missing script: "lnt"'), "npm run | no such script: lnt"),
+        (
+            shell(
+                "git add dist a && git commit", "The following paths are ignored by one of your .gitignore files:\ndist"
+            ),
+            "git add | path ignored by git: dist",
+        ),
+        (
+            tool("Edit", "<tool_use_error>String to replace not found in file.\nString: x"),
+            "Edit | text to replace not found",
+        ),
+        (tool("Edit", "File has been unexpectedly modified. Read it again"), "Edit | file changed since it was read"),
+        (tool("Skill", "Unknown skill: deploy"), "Skill | no such tool: deploy"),
+    ],
+)
+def test_mistakes_have_the_key_of_their_kind(call: Call, key: str) -> None:
+    failure = read_failure(call)
+    assert failure is not None and not failure.answer
+    assert failure.key == key
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        shell("npm run test", "FAIL a.test.js\n  expected 1 to be 2"),
+        shell("pytest -q", "E   AssertionError\n1 failed"),
+        shell("pytest -q", "collected 3 items\n\n\n a\n b\n c\n d\nE  sh: foo: command not found"),
+        shell("ruff check .", "a.py:1:1: F401 unused import"),
+        shell("tsc --noEmit", "src/a.ts(3,1): error TS2339: Property 'x' does not exist on type 'Y'.", 2),
+        shell("go build ./...", "./a.go:3:2: undefined: x"),
+        shell("make", "make: *** [all] Error 1", 2),
+        shell("grep -n foo src/a.py", ""),
+        shell("cat a.py | grep foo", ""),
+        shell("diff a b", "1c1\n< a\n---\n> b"),
+        shell("git commit -m x", "husky - pre-commit hook failed\n3 problems (3 errors, 0 warnings)"),
+        shell("git rebase main", "CONFLICT (content): Merge conflict in a.py"),
+        shell("bin/test core", "1 failed"),
+    ],
+)
+def test_answers_are_no_mistakes(call: Call) -> None:
+    failure = read_failure(call)
+    assert failure is not None and failure.answer
+
+
+@pytest.mark.parametrize("command", ["npm run test", "pytest", "make build"])
+def test_a_check_that_never_ran_is_a_mistake(command: str) -> None:
+    program = command.split()[0]
+    failure = read_failure(shell(command, f"zsh:1: command not found: {program}", 127))
+    assert failure is not None and not failure.answer and failure.trouble is Trouble.NOT_INSTALLED
+
+
+def test_only_failed_calls_are_failures() -> None:
+    for status in set(CallStatus) - {CallStatus.FAILED}:
+        assert read_failure(Call("c", "Bash", CallKind.SHELL, status, command="ls", result="error")) is None
+
+
+def test_odd_calls_do_not_raise() -> None:
+    assert read_failure(shell("", "")) is not None
+    assert read_failure(shell("A=b", "error")) is not None
+    assert read_failure(Call("c", "Bash", CallKind.SHELL, CallStatus.FAILED)) is not None
+    assert read_failure(tool("", "")) is not None

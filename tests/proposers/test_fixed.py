@@ -1,0 +1,218 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from lessonbook.core.candidate import BookKind, Proposal
+from lessonbook.core.session import CallStatus
+from lessonbook.proposers.repeats import Repeats
+
+Start = Callable[..., Any]
+NO_COMMAND = "error: unrecognized subcommand 'npm'\n\nUsage: tok [OPTIONS]"
+
+
+def proposed(*sessions: Any) -> list[Proposal]:
+    return list(Repeats().propose([session.done() for session in sessions]))
+
+
+def rules(*sessions: Any) -> list[str]:
+    return [proposal.rule or "" for proposal in proposed(*sessions)]
+
+
+def test_a_dropped_prefix_is_one_lesson_for_every_script(talk: Start) -> None:
+    one = talk("a").sh("tok npm run test", NO_COMMAND, 2).sh("npm run test", "ok")
+    two = talk("b", day=1).sh("cd /srv/shop && tok npm run lint 2>&1", NO_COMMAND, 2).sh("npm run lint | tail", "ok")
+    three = talk("c", day=2).sh("tok npm run build", NO_COMMAND, 2).sh("npm run build", "ok")
+    (only,) = proposed(one, two, three)
+    assert only.rule == (
+        "Run `npm run …` without `tok`: `tok npm run …` fails with `error: unrecognized subcommand 'npm'`."
+    )
+    assert only.book is BookKind.PROJECT and only.cwd == "/srv/shop"
+    assert (only.evidence.kind, only.evidence.count) == ("failed-then-worked", 3)
+    assert only.evidence.sessions[0] == "a turn 1 (/t/a.jsonl)"
+    assert only.evidence.examples["worked"].startswith("npm run ")
+
+
+def test_a_replaced_program_names_both_and_variants_are_one_lesson(talk: Start) -> None:
+    missing, none = "bash: line 1: pytest: command not found", "/usr/bin/python: No module named pytest"
+    sessions = [
+        talk(f"s{n}", day=n)
+        .sh(f"pytest lib/test_{n}.py", missing, 127)
+        .sh(f"python -m pytest lib/test_{n}.py", none, 1)
+        .sh(f"bin/test lib/test_{n}.py", "2 failed", 1)
+        for n in range(3)
+    ]
+    (only,) = proposed(*sessions)
+    assert only.rule is not None
+    assert only.rule.startswith("Use `bin/test …` here, not `")
+    assert "`pytest …`" in only.rule and "`python -m pytest …`" in only.rule
+    assert len(only.evidence.sessions) == 3 and only.evidence.count == 6
+
+
+def test_another_program_for_the_same_words_is_one_lesson(talk: Start) -> None:
+    gone = 'npm error Missing script: "x"'
+    sessions = [
+        talk(f"s{n}", day=n).sh("npm test", gone, 1).sh("pnpm test").sh("npm run lint", gone, 1).sh("pnpm run lint")
+        for n in range(2)
+    ]
+    assert rules(*sessions) == ['Use `pnpm …` instead of `npm …`, which fails with `npm error Missing script: "x"`.']
+
+
+def test_the_right_folder(talk: Start) -> None:
+    sessions = [
+        talk(f"s{n}", day=n)
+        .sh("npm run lint", 'npm error Missing script: "lint"', 1)
+        .sh("cd /srv/shop/web && npm run lint", "ok")
+        for n in range(2)
+    ]
+    assert rules(*sessions) == [
+        'Run `npm run lint` from `web`: elsewhere it fails with `npm error Missing script: "lint"`.'
+    ]
+
+
+def test_an_option_that_does_not_exist(talk: Start) -> None:
+    sessions = [
+        talk(f"s{n}", day=n).sh(f"grep -P x a{n}.py", "grep: invalid option -- P", 2).sh(f"ls a{n}") for n in range(2)
+    ]
+    assert rules(*sessions) == ["Do not pass `-P` to `grep` here: it fails with `grep: invalid option -- P`."]
+
+
+def test_an_ignored_path(talk: Start) -> None:
+    told = "The following paths are ignored by one of your .gitignore files:\nweb/dist\nhint: Use -f"
+    sessions = [
+        talk(f"s{n}", day=n).sh(f"git add f{n}.py web/dist && git commit -m x", told, 1).sh(f"git add f{n}.py")
+        for n in range(2)
+    ]
+    assert rules(*sessions) == ["Leave `web/dist` out of `git add`: git ignores it, and the whole command fails."]
+
+
+def test_a_skill_that_does_not_exist_names_the_command_that_does_it(talk: Start) -> None:
+    sessions = [
+        talk(f"s{n}", day=n)
+        .tool("Skill", CallStatus.FAILED, "<tool_use_error>Unknown skill: commit</tool_use_error>", skill="commit")
+        .sh("git status")
+        .sh("git add a && git commit -m 'x'")
+        for n in range(2)
+    ]
+    assert rules(*sessions) == [
+        "Run `git commit` yourself: `Skill` has no `commit` here and fails with `Unknown skill: commit`."
+    ]
+
+
+def test_trouble_with_the_agents_own_tools_is_advice_for_every_project(talk: Start) -> None:
+    told = "<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>"
+    sessions = [talk(f"s{n}", day=n).tool("Edit", CallStatus.FAILED, told, file_path=f"/x/{n}") for n in range(2)]
+    (only,) = proposed(*sessions)
+    assert only.book is BookKind.GLOBAL and only.cwd is None
+    assert only.rule is not None and only.rule.startswith("Read a file in this session before the first change to it")
+
+
+def test_a_lesson_of_two_projects_that_names_neither_is_global(talk: Start) -> None:
+    sessions = [
+        talk(f"s{n}", day=n, cwd=f"/srv/p{n}").sh("cat -A a", "cat: illegal option -- A", 1).sh("ls") for n in range(2)
+    ]
+    (only,) = proposed(*sessions)
+    assert only.book is BookKind.GLOBAL
+
+
+def test_a_lesson_that_names_a_script_stays_with_each_project(talk: Start) -> None:
+    told = 'npm error Missing script: "lint"'
+    sessions = [
+        talk(f"s{n}", day=n, cwd=f"/srv/p{n % 2}").sh("npm run lint", told, 1).sh("cd web && npm run lint")
+        for n in range(4)
+    ]
+    found = proposed(*sessions)
+    assert {proposal.cwd for proposal in found} == {"/srv/p0", "/srv/p1"}
+
+
+@pytest.mark.parametrize("sessions", [1])
+def test_once_is_not_again(talk: Start, sessions: int) -> None:
+    told = talk("a").sh("tok npm run t", NO_COMMAND, 2).sh("npm run t").sh("tok npm run u", NO_COMMAND, 2)
+    assert rules(told.sh("npm run u")) == []
+
+
+def test_a_sub_agent_and_its_root_are_one_session(talk: Start) -> None:
+    from dataclasses import replace
+
+    root = talk("a").sh("tok npm run t", NO_COMMAND, 2).sh("npm run t").done()
+    sub = replace(talk("b").sh("tok npm run t", NO_COMMAND, 2).sh("npm run t").done(), parent_id="a")
+    assert list(Repeats().propose([root, sub])) == []
+
+
+def test_answers_and_repairs_teach_nothing(talk: Start) -> None:
+    def session(n: int) -> Any:
+        start = talk(f"s{n}", day=n)
+        start.sh("npm test", "1 failed", 1).tool("Edit", file_path="/srv/shop/a").sh("npm test", "ok")
+        start.sh("grep foo a", "", 1).sh("grep bar a", "x")
+        start.sh("deploy a", "error: flaky", 1).sh("deploy a", "ok")
+        return start.sh("git commit -m x", "lint failed", 1).sh("git commit --no-verify -m x", "ok")
+
+    assert rules(*(session(n) for n in range(3))) == []
+
+
+def test_a_mistake_long_gone_is_not_worth_a_rule(talk: Start) -> None:
+    early = [talk(f"s{n}", day=n).sh("tok npm run t", NO_COMMAND, 2).sh("npm run t") for n in range(2)]
+    later = [talk(f"l{n}", day=10 + n).sh("ls") for n in range(60)]
+    assert rules(*early, *later) == []
+    assert len(rules(*early, *later[:20])) == 1
+
+
+@pytest.mark.parametrize(
+    ("failed", "told", "forced"),
+    [
+        ("git push origin x", "error: failed to push some refs to 'o'", "git push origin x --force"),
+        ("git push origin x", "error: failed to push some refs to 'o'", "git push -f origin x"),
+        ("npm install a", "npm error ERESOLVE could not resolve", "npm install a --legacy-peer-deps"),
+        ("gitty push x", "error: guard", "gitty push x --no-verify"),
+    ],
+)
+def test_what_worked_by_force_is_no_lesson(talk: Start, failed: str, told: str, forced: str) -> None:
+    assert rules(*(talk(f"s{n}").sh(failed, told, 1).sh(forced, "ok") for n in range(3))) == []
+
+
+def test_an_ignored_path_is_left_out_even_where_it_was_forced(talk: Start) -> None:
+    told = "The following paths are ignored by one of your .gitignore files:\ndist"
+    sessions = [talk(f"s{n}").sh("git add dist", told, 1).sh("git add -f dist") for n in range(2)]
+    assert rules(*sessions) == ["Leave `dist` out of `git add`: git ignores it, and the whole command fails."]
+
+
+TYPICAL = [
+    (
+        "python setup.py",
+        "bash: python: command not found",
+        "python3 setup.py",
+        "Use `python3 …` here, not `python …`, which",
+    ),
+    ("timeout 30 npm test", "(eval):1: command not found: timeout", "npm test", "Do not call `timeout` here:"),
+    ("docker-compose up", "zsh: command not found: docker-compose", "docker compose up", "Use `docker compose …` here"),
+    ("jest a.test.ts", "bash: jest: command not found", "npx jest a.test.ts", "Use `npx jest …` here, not `jest …`"),
+    (
+        "uv run tool -q a",
+        "error: unexpected argument '-q' found",
+        "uv run tool a",
+        "Leave `-q` out of `uv run tool -q …`:",
+    ),
+    ("npm run tset", 'npm error Missing script: "tset"', "npm run test", "Use `npm run test`, not `npm run tset`,"),
+    (
+        "cargo test x",
+        "error: could not find `Cargo.toml` in `/srv`",
+        "cd rs && cargo test x",
+        "Run `cargo test x` from `rs`:",
+    ),
+    (
+        "sed -i s/a/b/ x",
+        "sed: 1: invalid command code x",
+        "sed -i '' s/a/b/ x",
+        "Pass `''` to `sed -i s/a/b/ x`: without it,",
+    ),
+    ("grep a --include=*.ts", "zsh:1: no matches found: --include=*.ts", "ls", "Quote patterns that are meant for"),
+    ("npm run dev", "Command timed out after 2m 0.0s", "ls", "Narrow `npm run`, give it more time or run it in the"),
+]
+
+
+@pytest.mark.parametrize(("failed", "told", "worked", "begin"), TYPICAL)
+def test_typical_mistakes(talk: Start, failed: str, told: str, worked: str, begin: str) -> None:
+    (only,) = rules(*(talk(f"s{n}").sh(failed, told, 127).sh(worked, "ok") for n in range(2)))
+    assert only.startswith(begin)
