@@ -51,6 +51,7 @@ def post_json(url: str, document: Mapping[str, Any], headers: Mapping[str, str],
     import urllib.request
     from http.client import HTTPException
 
+    from lessonbook.core.clean import clean_line
     from lessonbook.system.http_deadline import Cut, opener
 
     data = json.dumps(document).encode()
@@ -66,14 +67,17 @@ def post_json(url: str, document: Mapping[str, Any], headers: Mapping[str, str],
                 reply = error
             with reply:
                 body = reply.read(ANSWER + 1)
+                told = reply.headers.get("Content-Length") or ""
                 answer = Answer(reply.status or 0, reply.headers.get("Location") or "", body)
         except (OSError, HTTPException, ValueError) as error:
             if cut.made or isinstance(error, TimeoutError):
                 raise ModelError(f"{host} did not answer within {timeout:g} seconds.") from None
-            why = getattr(error, "reason", error)
-            raise ModelError(f"{host} cannot be reached: {str(why) or type(error).__name__}.") from None
+            why = clean_line(str(getattr(error, "reason", error)))[:200] or type(error).__name__
+            raise ModelError(f"{host} cannot be reached: {why}.") from None
     if cut.made:
         raise ModelError(f"{host} did not answer within {timeout:g} seconds.")
+    if told.isdecimal() and len(body) < min(int(told), ANSWER):
+        raise ModelError(f"{host} broke off in the middle of its answer.")
     if len(body) > ANSWER:
         raise ModelError(f"{host} answered with more than {ANSWER:,} bytes.")
     return answer
