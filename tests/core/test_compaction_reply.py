@@ -55,6 +55,8 @@ def test_a_good_reply_becomes_the_file() -> None:
         GOOD.replace("[kept 1]\n\nRead", "  [kept 1]  \nRead").replace("\n\n[kept 2]", "\n[kept 2]"),
         GOOD.replace("make check  ", "make check"),
         f"\ufeff\n\n{GOOD}\n\n\n",
+        f"<think>\nI keep [kept 1] in <rules>x</rules>:\n</think>\n\n<rules>{GOOD}</rules>",
+        f"<think>First [kept 1].</think>\n{GOOD}",
     ],
 )
 def test_wrapping_and_spacing_make_no_difference(reply: str) -> None:
@@ -92,6 +94,11 @@ def test_wrapping_and_spacing_make_no_difference(reply: str) -> None:
 )
 def test_what_is_refused_and_why(reply: str, why: str) -> None:
     assert re.search(why, refused(reply))
+
+
+def test_a_lesson_that_starts_like_talk_is_a_lesson() -> None:
+    text = "Here is how to run tests:\n- fast ones first, always, before anything else is tried\n- then make slow\n"
+    assert accepted("Here is how to run tests:\n- fast first\n- make slow", text, {0}).text.startswith("Here is how")
 
 
 def test_past_the_limit_is_refused_though_shorter() -> None:

@@ -222,6 +222,11 @@ def test_an_answer_that_breaks_off_or_is_no_http(service: Service, editor: Edito
     assert "cannot be reached" in why(editor)
 
 
+def test_an_https_address_where_nobody_speaks_it(service: Service) -> None:
+    text = why(Editor(url=service.url.replace("http:", "https:"), model="m", timeout=10))
+    assert "cannot be reached" in text and service.seen == []
+
+
 def test_nobody_there_is_one_sentence() -> None:
     assert "127.0.0.1:9 cannot be reached" in why(Editor(url="http://127.0.0.1:9/v1", model="m"))
 

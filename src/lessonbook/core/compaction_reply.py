@@ -16,6 +16,8 @@ from lessonbook.core.paragraphs import fences, is_blank, lines_of, split
 
 _MARKER = re.compile(r"\[kept (\d{1,6})\]")
 _OUTER = re.compile(r"(`{3,}|~{3,})([\w-]*)[ \t]*\Z")
+_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+"""What some local models put before their answer."""
 _TALK = re.compile(
     r"(?i)(?:sure|certainly|of course|okay|ok|here(?:'s|\u2019s| is| are)|below is|i(?:'ve| have))\b.*:\Z"
 )
@@ -59,9 +61,9 @@ def _body(plan: Plan, reply: str) -> str:
     """The file in the reply: between the tags it was asked for, or all of it; a fence around everything goes."""
     from lessonbook.core.clean import clean_body
 
-    text = clean_body(reply)
-    start, end = text.find("<rules>"), text.rfind("</rules>")
-    if start >= 0 and end < start:
+    text = _THOUGHT.sub("", clean_body(reply))
+    start, end = text.rfind("<rules>"), text.rfind("</rules>")
+    if start > end:
         raise _refused("it stops before its end")
     tagged = start >= 0
     if tagged:
@@ -69,8 +71,9 @@ def _body(plan: Plan, reply: str) -> str:
     text = _unfenced(plan, text)
     if not text.strip():
         raise _refused("it is empty")
-    if not tagged and _TALK.match(text.partition("\n")[0].strip()):
-        raise _refused(f"it talks about the file ({text.partition(chr(10))[0].strip()[:60]!r})")
+    first = text.strip().partition("\n")[0]
+    if not tagged and _TALK.match(first) and not any(first in shown for shown in plan.sent):
+        raise _refused(f"it talks about the file ({scrubbed(first)[:60]!r})")
     return text
 
 
@@ -238,7 +241,7 @@ def _check_fences(plan: Plan, pieces: Sequence[int | str], text: str) -> None:
         own = lines_of(piece) if isinstance(piece, str) else []
         for start, end in _fenced(own):
             if _key("".join(own[start:end])) not in blocks:
-                raise _refused(f"it adds a fenced block that starts {own[start].strip()[:60]!r}")
+                raise _refused(f"it adds a fenced block that starts {scrubbed(own[start].strip())[:60]!r}")
 
 
 def _first_line(block: str) -> str:
@@ -266,7 +269,7 @@ def _times(plan: Plan, pieces: Sequence[int | str], texts: Sequence[str]) -> dic
     for piece, text in zip(pieces, texts, strict=True):
         if isinstance(piece, str):
             at = same.get(_key(piece)) or _source_time(_words(piece), sources)
-            for line in text.splitlines():
+            for line in text.split("\n"):
                 if line.strip():
                     times[line_key(line)] = max(at, times.get(line_key(line), 0))
     return times

@@ -56,7 +56,7 @@ def _by_command(editor: Editor, prompt: str) -> Reply:
     from lessonbook.system.programs import run
 
     # In an empty folder, so that no project's instructions and files come into it.
-    with tempfile.TemporaryDirectory(prefix="lessonbook-") as empty:
+    with tempfile.TemporaryDirectory(prefix="lessonbook-", ignore_cleanup_errors=True) as empty:
         data, env = prompt.encode("utf-8", "replace"), environment()
         ended = run(editor.command, data, timeout=editor.timeout, folder=Path(empty), env=env)
     if ended.code:

@@ -10,10 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from lessonbook.core.errors import ModelError, SetupError
+
+if TYPE_CHECKING:
+    from lessonbook.system.http_deadline import Cut
 
 ANSWER = 8 << 20
 """Bytes an answer may have."""
@@ -44,40 +47,48 @@ def check_address(url: str, name: str) -> None:
 def post_json(url: str, document: Mapping[str, Any], headers: Mapping[str, str], *, timeout: float) -> Answer:
     """Send ``document`` to ``url`` and return what comes back, whatever its status.
 
-    Raises ``ModelError`` where the service cannot be reached, takes longer than ``timeout`` seconds in all, or answers
-    with more than ``ANSWER`` bytes.
+    Raises ``ModelError`` where the service cannot be reached, takes longer than ``timeout`` seconds in all, breaks off,
+    or answers with more than ``ANSWER`` bytes.
     """
-    import urllib.error
-    import urllib.request
     from http.client import HTTPException
 
     from lessonbook.core.clean import clean_line
-    from lessonbook.system.http_deadline import Cut, opener
+    from lessonbook.core.redact import redact
+    from lessonbook.system.http_deadline import Cut
 
-    data = json.dumps(document).encode()
-    sent = {"Content-Type": "application/json", "Accept": "application/json", **headers}
-    request = urllib.request.Request(url, data, sent, method="POST")
     host = urlsplit(url).netloc
-    here = urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
     with Cut(timeout) as cut:
         try:
-            try:
-                reply = opener(cut, direct=here).open(request, timeout=timeout)
-            except urllib.error.HTTPError as error:
-                reply = error
-            with reply:
-                body = reply.read(ANSWER + 1)
-                told = reply.headers.get("Content-Length") or ""
-                answer = Answer(reply.status or 0, reply.headers.get("Location") or "", body)
+            answer, size = _exchange(url, json.dumps(document).encode(), headers, cut, timeout)
         except (OSError, HTTPException, ValueError) as error:
             if cut.made or isinstance(error, TimeoutError):
                 raise ModelError(f"{host} did not answer within {timeout:g} seconds.") from None
-            why = clean_line(str(getattr(error, "reason", error)))[:200] or type(error).__name__
+            why = redact(clean_line(str(getattr(error, "reason", error)))).text[:200] or type(error).__name__
             raise ModelError(f"{host} cannot be reached: {why}.") from None
     if cut.made:
         raise ModelError(f"{host} did not answer within {timeout:g} seconds.")
-    if told.isdecimal() and len(body) < min(int(told), ANSWER):
-        raise ModelError(f"{host} broke off in the middle of its answer.")
-    if len(body) > ANSWER:
+    if len(answer.body) > ANSWER:
         raise ModelError(f"{host} answered with more than {ANSWER:,} bytes.")
+    if len(answer.body) < size:
+        raise ModelError(f"{host} broke off in the middle of its answer.")
     return answer
+
+
+def _exchange(url: str, data: bytes, headers: Mapping[str, str], cut: Cut, timeout: float) -> tuple[Answer, int]:
+    """The answer, as much of it as is read, and how many bytes it said that it has."""
+    import urllib.error
+    import urllib.request
+
+    from lessonbook.system.http_deadline import opener
+
+    sent = {"Content-Type": "application/json", "Accept": "application/json", **headers}
+    request = urllib.request.Request(url, data, sent, method="POST")
+    here = urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
+    try:
+        reply = opener(cut, direct=here).open(request, timeout=timeout)
+    except urllib.error.HTTPError as error:
+        reply = error
+    with reply:
+        said = reply.headers.get("Content-Length") or ""
+        answer = Answer(reply.status or 0, reply.headers.get("Location") or "", reply.read(ANSWER + 1))
+    return answer, int(said) if said.isdecimal() else 0
