@@ -64,7 +64,7 @@ class _Version:
 class _Walk:
     """The lines that have not found their commit yet, per version, and what the others found."""
 
-    open: dict[str, dict[int, list[int]]]
+    open: dict[str, dict[int, set[int]]]
     """Commit → place in its version → places in the text that was asked about."""
     found: dict[int, list[Hand]] = field(default_factory=lambda: defaultdict(list))
 
@@ -74,15 +74,16 @@ class _Walk:
 
 
 def hands(book: Book, commit: str, text: str) -> list[Hand]:
-    """Return the hand of each line of ``text``, which is ``AGENTS.md`` of ``commit`` decoded with ``surrogateescape``.
+    """Return the hand of each line of ``text``; a blank one is nobody's.
 
-    Raises ``StoreError`` where git cannot read the history.
+    ``text`` is ``AGENTS.md`` of ``commit`` decoded with ``surrogateescape``, with or without its byte order mark. Raises
+    ``StoreError`` where git cannot read the history.
     """
     rows = _history(book, commit)
-    count = len(lines_of(text))
+    lines = lines_of(text)
     if not rows:
-        return [Hand(False, 0)] * count
-    walk = _Walk({rows[0][0]: {place: [place] for place in range(count)}})
+        return [Hand(False, 0)] * len(lines)
+    walk = _Walk({rows[0][0]: {place: {place} for place, line in enumerate(lines) if not is_blank(line)}})
     known = {row[0] for row in rows}
     for start in range(0, len(rows), _ROUND):
         if not walk.open:
@@ -91,7 +92,7 @@ def hands(book: Book, commit: str, text: str) -> list[Hand]:
             _step(book, walk, version, above, known)
     for waiting in walk.open.values():
         walk.settle((place for places in waiting.values() for place in places), Hand(False, 0))
-    return [_together(walk.found[place]) for place in range(count)]
+    return [_together(walk.found[place]) for place in range(len(lines))]
 
 
 def written(text: str, hands: Sequence[Hand]) -> tuple[Written, ...]:
@@ -169,26 +170,23 @@ def _step(
         if parent in known:
             _pass(walk.open.setdefault(parent, {}), waiting, version, before)
         else:
-            passed: dict[int, list[int]] = {}
+            passed: dict[int, set[int]] = {}
             _pass(passed, waiting, version, before)
             walk.settle((place for places in passed.values() for place in places), Hand(False, 0))
-    unknown = version.lines is None or (not version.parents and not version.root and _is_shallow(book))
+    lost = version.lines is None or (not version.parents and not version.root and _is_shallow(book))
     for place, places in waiting.items():
-        nobody = unknown or version.lines is None
-        walk.settle(places, Hand(False, 0) if nobody else version.wrote((version.lines or ())[place]))
+        walk.settle(places, Hand(False, 0) if lost else version.wrote((version.lines or ())[place]))
     for commit in [commit for commit, lines in walk.open.items() if not lines]:
         del walk.open[commit]
 
 
-def _pass(
-    into: dict[int, list[int]], waiting: dict[int, list[int]], version: _Version, before: tuple[str, ...]
-) -> None:
+def _pass(into: dict[int, set[int]], waiting: dict[int, set[int]], version: _Version, before: tuple[str, ...]) -> None:
     after = version.lines or ()
     carried = _copied(before, after) if version.compacts else _carried(before, after)
     for place in [place for place in waiting if place in carried]:
         places = waiting.pop(place)
         for old in carried[place]:
-            into.setdefault(old, []).extend(places)
+            into.setdefault(old, set()).update(places)
 
 
 def _carried(before: Sequence[str], after: Sequence[str]) -> dict[int, tuple[int, ...]]:
