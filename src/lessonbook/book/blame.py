@@ -2,8 +2,8 @@
 
 The history of the file is walked from the newest version down, each version compared with the one before it, until
 every line has found the commit that wrote it. At most three git processes do it for up to 500 versions, and one
-more for each further 500. At most ``VERSIONS`` versions are looked at. What is not known counts as a
-person's: a line older than that, one from before the start of a shallow clone, a version whose text is missing.
+more for each further 500. At most ``VERSIONS`` versions are looked at. A line older than that, or from
+before the start of a shallow clone, counts as a person's: what is not known is never taken for the proposer's.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ class _Walk:
 def hands(book: Book, commit: str, text: str) -> list[Hand]:
     """Return the hand of each line of ``text``; a blank one is nobody's.
 
-    ``text`` is ``AGENTS.md`` of ``commit`` decoded with ``surrogateescape``, with or without its byte order mark. Raises
-    ``StoreError`` where git cannot read the history.
+    ``text`` is ``AGENTS.md`` of ``commit`` decoded with ``surrogateescape``, with or without its byte order mark.
+    Raises ``StoreError`` where git cannot read the history.
     """
     rows = _history(book, commit)
     lines = lines_of(text)
