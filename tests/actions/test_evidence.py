@@ -35,3 +35,18 @@ def test_every_value_is_one_clean_line_and_blank_ones_are_left_out() -> None:
     assert values["Evidence-agents"] == "claude, codex"
     assert all("\n" not in value and SECRET not in value and "/home/ana" not in value for value in values.values())
     assert values["Evidence-said"].startswith("no Signed-off-by: x")
+
+
+def test_a_session_is_named_so_that_a_shell_opens_it_without_the_persons_name() -> None:
+    path = "/home/ana/.claude/projects/-home-ana-work-shop/1f.jsonl"
+    marks = (
+        f"1f turn 3 ({path})",
+        "rollout turn 1 (/srv/mail of ana@example.org/r.jsonl)",
+        "plain turn 2 (/t/-x~y/s.jsonl)",
+    )
+    found = trailers(Proposal("t", BookKind.PROJECT, evidence(sessions=marks), "k", "r"), "repeats")
+    assert [value for key, value in found if key == "Evidence-session"] == [
+        "1f turn 3 (~/.claude/projects/*/1f.jsonl)",
+        "rollout turn 1 (/srv/*/r.jsonl)",
+        "plain turn 2 (/t/-x~y/s.jsonl)",
+    ]

@@ -245,6 +245,19 @@ def test_over_the_limit_is_said(root: Path, project: Path, run: Callable[..., Re
     assert run().offered == ()
 
 
+def test_what_is_known_never_crowds_out_what_is_new(root: Path, project: Path, run: Callable[..., Report]) -> None:
+    tools = [f"{letter}{letter}" for letter in "abcdefghijklmn"]
+    for n in range(4 * len(tools)):
+        told = Transcript(root / f"s{n}.jsonl", project, day=1 + n % 28).ask("go")
+        for tool in tools:
+            told.call("Bash", f"Exit code 2\n{tool}: unknown option --zz", failed=True, command=f"{tool} --zz x")
+        told.save()
+    first, second = run(), run()
+    assert len(first.offered) == 12
+    assert [one.reason for one in first.left_out] == ["over this run's limit of 12"] * 2
+    assert [one.title for one in second.offered] == [one.title for one in first.left_out]
+
+
 def test_worktrees_of_one_project_share_its_book(
     tmp_path: Path, root: Path, project: Path, where: Places, run: Callable[..., Report]
 ) -> None:

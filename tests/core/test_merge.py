@@ -107,7 +107,7 @@ def test_the_outcome_is_gits_where_every_line_is_unique(git: Git, rnd: random.Ra
 
 
 def test_with_repeated_lines_the_outcome_is_gits_but_for_how_repeats_are_paired(git: Git) -> None:
-    # Which of several equal lines stayed is a guess; in 4,000 such merges 0.5 to 0.9 % end otherwise than git's guess.
+    # Which of several equal lines stayed is a guess; of 4,000 such merges 0.2 % end otherwise than by git's guess.
     editor = Editor(random.Random(7), ["a", "b", "c", "d", "e", "f", "", "- x", "```"])
     other = 0
     for _ in range(300):
@@ -115,7 +115,7 @@ def test_with_repeated_lines_the_outcome_is_gits_but_for_how_repeats_are_paired(
         expected, merged = git(base, ours, theirs), merge3(*("".join(side).encode() for side in (base, ours, theirs)))
         adds = only_adds(base, ours) or only_adds(base, theirs)
         other += merged != expected and not (adds and expected is None)
-    assert other <= 6
+    assert other <= 3
 
 
 # What both sides add.
@@ -189,11 +189,14 @@ def test_candidates_accepted_in_any_order_leave_the_same_paragraphs(order: list[
         ("A", "A\n\nB\n", "A\n\nC", "A\n\nB\n\nC\n"),
         ("A\n", "A\n\nB", "A\n\nC\n", "A\n\nB\n\nC"),
         ("A\r\n\r\nB", "A\r\n\r\nB\r\n\r\nC\r\n", "A2\r\n\r\nB", "A2\r\n\r\nB\r\n\r\nC\r\n"),
+        ("A\nB", "A\nB\r\n\r\nC\r\n", "A\nB\r\n\r\nD\r\n", "A\nB\r\n\r\nC\r\n\r\nD\r\n"),
         ("A", "A\r\n\r\nB\r\n", "A\r\n\r\nC\r\n", "A\r\n\r\nB\r\n\r\nC\r\n"),
         # List items, line by line and with blank lines between.
         ("- a\n", "- a\n- b\n", "- a\n- c\n", "- a\n- b\n- c\n"),
         ("- a\n\n- b\n", "- a\n\n- b\n\n- c\n", "- a\n\n- b\n\n- d\n", "- a\n\n- b\n\n- c\n\n- d\n"),
         ("# R\n\n", "# R\n\n- x\n", "# R\n\n- y\n", "# R\n\n- x\n- y\n"),
+        ("", "- x\n", "1. y\n", "- x\n\n1. y\n"),
+        ("A\n\nZ\n", "A\n\n- x\n- w\n\nZ\n", "A\n\n- y\n\nZ\n", "A\n\n- x\n- w\n\n- y\n\nZ\n"),
         ("- a\n- z\n", "- a\n- b\n- z\n", "- a\n- c\n  more\n- z\n", "- a\n- b\n- c\n  more\n- z\n"),
         # An item stays with its list, whoever added the paragraph after or before it.
         ("- a\n", "- a\n\nP\n", "- a\n- c\n", "- a\n- c\n\nP\n"),
@@ -309,6 +312,21 @@ def test_long_texts_that_share_little_still_merge_as_git_has_it(git: Git) -> Non
     theirs = [f"theirs {number}\n" if number % 3 == 1 and number > 700 else line for number, line in enumerate(base)]
     assert merge3(*("".join(side).encode() for side in (base, ours, theirs))) == git(base, ours, theirs)
     assert len(diff(base, [f"new {number}\n" for number in range(1500)])) == 1
+
+
+@pytest.mark.parametrize(
+    "base",
+    ["a\n" + "```\n" * 6000, "- a\n" * 4000 + "      ```\n" * 4000, "\n" * 20000, "  x\n" * 6000 + "    ```\n" * 2000],
+    ids=["fences", "deep fences", "blank lines", "indented"],
+)
+@pytest.mark.parametrize("added", ["P{}\n", "- {}\n" * 4000, "line {}\n" * 8000], ids=["paragraph", "items", "lines"])
+def test_long_and_odd_texts_merge_in_time_that_grows_as_they_do(base: str, added: str) -> None:
+    # Each of these took from seconds to a minute with work that grew with the square of the lines.
+    ours, theirs = (f"{base}\n{added.replace('{}', side)}" for side in ("ours", "theirs"))
+    merged = merge(base, ours, theirs)
+    assert merged is not None
+    assert merged.count("ours") == ours.count("ours")
+    assert merged.count("theirs") == theirs.count("theirs")
 
 
 def test_a_thousand_merges_of_a_full_file_cost_less_than_a_thousand_processes(git: Git) -> None:

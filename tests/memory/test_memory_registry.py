@@ -10,8 +10,8 @@ import pytest
 from lessonbook.core.errors import SetupError
 from lessonbook.core.lesson import Lesson
 from lessonbook.core.project import Project, from_folder
-from lessonbook.memory.registry import open_memory
-from lessonbook.system.settings import BACKENDS, Settings
+from lessonbook.memory.registry import BACKENDS, open_memory
+from lessonbook.system.settings import Settings
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -8,7 +8,8 @@ from difflib import get_close_matches
 from typing import Any
 
 from lessonbook.core.errors import InputError
-from lessonbook.system.settings import BACKENDS, Places, Settings, parse, read_toml
+from lessonbook.memory.registry import BACKENDS
+from lessonbook.system.settings import Places, Settings, parse, read_toml
 
 _YES = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}
 

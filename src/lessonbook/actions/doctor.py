@@ -82,6 +82,7 @@ def _git() -> Iterator[Check]:
 
 def _settings(places: Places) -> Iterator[Check]:
     from lessonbook.actions.config import ABOUT
+    from lessonbook.memory.registry import BACKENDS
 
     try:
         settings = load(places)
@@ -98,6 +99,9 @@ def _settings(places: Places) -> Iterator[Check]:
             yield Check("settings", Level.NOTE, f"{key} is not a setting", f"Did you mean {near[0]}?")
     if not settings.learning:
         yield Check("settings", Level.NOTE, "learning is off: nothing learned is briefed", "`lessonbook learned on`")
+    if settings.memory_backend not in BACKENDS:
+        said = f"memory.backend is {settings.memory_backend!r}, which there is not"
+        yield Check("settings", Level.PROBLEM, said, f"Choose one of {', '.join(BACKENDS)}.")
     if settings.autolearn_enabled and settings.memory_backend == "off":
         said = "autolearn.enabled is on but memory.backend is off, so agents get no learn tool"
         yield Check("settings", Level.PROBLEM, said, "`lessonbook config set memory.backend mnemopi`")
@@ -112,9 +116,11 @@ def _keys(table: dict[str, Any], prefix: str = "") -> Iterator[str]:
 
 
 def _memory(settings: Settings, cwd: Path, now: float) -> Iterator[Check]:
-    from lessonbook.memory.registry import open_memory
+    from lessonbook.memory.registry import BACKENDS, open_memory
     from lessonbook.system.projects import identify
 
+    if settings.memory_backend not in BACKENDS:
+        return
     if settings.memory_backend == "off":
         do = "`lessonbook config set memory.backend mnemopi`, if you want lessons to be kept."
         yield Check("memory", Level.NOTE, "no memory is on, so learn and recall do nothing", do)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from lessonbook.core.candidate import Evidence, Proposal
 from lessonbook.core.clean import clean_line
-from lessonbook.core.redact import redact, scrub_identity
+from lessonbook.core.redact import LABELS, redact, scrub_identity
 
 SESSIONS_SHOWN = 5
 _EXAMPLES = ("failed", "error", "worked", "said")
@@ -16,7 +16,8 @@ _UNITS = {"refused": "refusals", "corrected": "prompts", "recorded": "notes"}
 def trailers(proposal: Proposal, proposer: str) -> tuple[tuple[str, str], ...]:
     """Return the trailers of a proposal's commit, in order: each value one clean, redacted line.
 
-    ``Evidence-session`` names up to five sessions as ``<id> turn <n> (<path>)``, so that a person can open them.
+    ``Evidence-session`` names up to five sessions as ``<id> turn <n> (<path>)``, so that a person can open them: the
+    path works in a shell as it stands, a folder whose name holds the person's own name being ``*``.
     """
     evidence = proposal.evidence
     lines = [
@@ -27,7 +28,7 @@ def trailers(proposal: Proposal, proposer: str) -> tuple[tuple[str, str], ...]:
         ("Evidence-count", counted(evidence)),
         ("Evidence-dates", dated(evidence)),
     ]
-    lines += [("Evidence-session", mark) for mark in evidence.sessions[:SESSIONS_SHOWN]]
+    lines += [("Evidence-session", _opened_by(mark)) for mark in evidence.sessions[:SESSIONS_SHOWN]]
     lines += [(f"Evidence-{name}", evidence.examples.get(name, "")) for name in _EXAMPLES]
     return tuple((key, value) for key, text in lines if (value := _line(text)))
 
@@ -48,6 +49,18 @@ def dated(evidence: Evidence) -> str:
 
 def _day(at: float) -> str:
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
+
+
+def _opened_by(mark: str) -> str:
+    clean = _line(mark)
+    named, _, path = clean.rpartition(" (")
+    parts = [part if part == "~" or not _scrubbed(part) else "*" for part in path.removesuffix(")").split("/")]
+    return f"{named} ({'/'.join(parts)})" if named else clean
+
+
+def _scrubbed(part: str) -> bool:
+    # Only a part that lost something holds a label, or the ``~`` that stands for a home inside a dashed folder name.
+    return "-~" in part or any(label in part for label in LABELS)
 
 
 def _line(text: str) -> str:

@@ -22,13 +22,12 @@ from lessonbook.core.ports import Memory
 from lessonbook.core.redact import LABEL, redact
 from lessonbook.core.skill import Skill, SkillDraft, prepare
 from lessonbook.core.tidy import redaction_notes, tidy_lesson
+from lessonbook.memory.registry import BACKENDS, OFF, backend
 from lessonbook.skills.discovery import authored_names
 from lessonbook.skills.managed import ManagedSkills, managed_skills
 from lessonbook.system.settings import Settings, places
 
 NO_ID = "Mnemopi did not store the lesson (no memory id returned)."
-
-_BACKENDS = {"local": "Local", "mnemopi": "Mnemopi", "hindsight": "Hindsight"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +78,10 @@ class LearnTool:
     @classmethod
     def create_if(cls, settings: Settings, session: LearnSession) -> LearnTool | None:
         """Return the tool where ``autolearn.enabled`` is on and a backend is; ``hindsight`` also needs its address."""
-        backend = settings.memory_backend
-        if not settings.autolearn_enabled or backend not in _BACKENDS:
+        on = settings.memory_backend != OFF and settings.memory_backend in BACKENDS
+        if not settings.autolearn_enabled or not on:
             return None
-        if backend == "hindsight" and not settings.hindsight_url:
+        if settings.memory_backend == "hindsight" and not settings.hindsight_url:
             return None
         return cls(settings, session)
 
@@ -104,7 +103,7 @@ class LearnTool:
             raise LearnError(NO_GLOBAL)
         memory = self._session.memory
         if memory is None:
-            raise LearnError(f"{_BACKENDS[self._settings.memory_backend]} backend is not initialised for this session.")
+            raise LearnError(f"{backend(self._settings).label} backend is not initialised for this session.")
         tidied = tidy_lesson(self._lesson(call))
         if not tidied.lesson.text:
             raise LearnError(EMPTY)
@@ -189,7 +188,8 @@ def _store(memory: Memory, lesson: Lesson) -> Receipt:
 
 
 def _failed(memory: Memory) -> str:
-    return f"{_BACKENDS.get(memory.name, memory.name)} did not store the lesson"
+    known = BACKENDS.get(memory.name)
+    return f"{known.label if known else memory.name} did not store the lesson"
 
 
 def _half_done(result: str, reason: str, notes: str) -> LearnError:

@@ -20,6 +20,7 @@ from lessonbook.core.project import Project, from_folder, from_remote
 from lessonbook.core.session import Session
 from lessonbook.proposers.merged import JOINT
 from lessonbook.proposers.registry import PROPOSERS
+from lessonbook.proposers.repeats import MOST_A_RUN
 from lessonbook.proposers.wording import alike, same_rule
 from lessonbook.system.projects import identify
 from lessonbook.system.settings import Places, Settings
@@ -179,8 +180,8 @@ def _choose(
             reason = KNOWN
         elif _is_remembered(proposal, memories):
             reason = REMEMBERED
-        elif used >= budget:
-            reason = f"over this run's limit of {budget}"
+        elif used >= budget or len(chosen) >= MOST_A_RUN:
+            reason = f"over this run's limit of {min(budget, MOST_A_RUN)}"
         else:
             chosen.append((proposal, *books.of(proposal)))
             used += 1

@@ -58,7 +58,9 @@ class Reading:
         for path in paths or ():
             if not path.exists():
                 raise InputError(f"{path} does not exist.")
-        roots = [Path(root) for _, root in default_roots(str(home), env)] if paths is None else list(paths)
+        # Absolute, so that a person can open what the evidence names from any folder.
+        given = [path.absolute() for path in paths or ()]
+        roots = [Path(root) for _, root in default_roots(str(home), env)] if paths is None else given
         files, seen = find(roots), Seen()
         for item in read_found(_told(files, progress), seen):
             if isinstance(item, Session):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import takewhile
 
 from lessonbook.core.linediff import Hunk
@@ -20,6 +20,12 @@ class _Unit:
     @property
     def item(self) -> bool:
         return is_item(self.lines[0])
+
+    @property
+    def mark(self) -> str:
+        """What marks it as an item of one kind of list; empty for a paragraph."""
+        mark = self.lines[0].lstrip(" \t")[:1] if self.item else ""
+        return "1" if mark.isdigit() else mark
 
     @property
     def alone(self) -> bool:
@@ -120,21 +126,25 @@ def _closed(hunk: Hunk) -> bool:
 def _units(lines: Sequence[str]) -> tuple[list[_Unit], tuple[str, ...]]:
     """The paragraphs and list items of some lines, and the blank lines after the last."""
     inside = fences(lines)
-    units: list[_Unit] = []
-    gap: tuple[str, ...] = ()
+    starts: list[tuple[int, int]] = []
+    end = 0
     for index, line in enumerate(lines):
         if is_blank(line) and not inside[index]:
-            gap += (line,)
-        elif units and not gap and (inside[index] or not _next_item(units[-1], line)):
-            units[-1] = replace(units[-1], lines=(*units[-1].lines, line))
-        else:
-            units.append(_Unit(gap, (line,)))
-            gap = ()
-    return units, gap
+            continue
+        if not starts or end < index or (not inside[index] and _next_item(lines[starts[-1][1]], line)):
+            starts.append((end, index))
+        end = index + 1
+    stops = [gap for gap, _ in starts[1:]] + [end]
+    units = [
+        _Unit(tuple(lines[gap:start]), tuple(lines[start:stop]))
+        for (gap, start), stop in zip(starts, stops, strict=False)
+    ]
+    return units, tuple(lines[end:])
 
 
-def _next_item(unit: _Unit, line: str) -> bool:
-    return unit.item and is_item(line) and _indent(line) <= _indent(unit.lines[0])
+def _next_item(first: str, line: str) -> bool:
+    """Whether ``line`` starts the next item of the list that ``first`` starts."""
+    return is_item(first) and is_item(line) and _indent(line) <= _indent(first)
 
 
 def _indent(line: str) -> int:
@@ -152,7 +162,8 @@ def _added(lines: Sequence[str], above: str, below: str) -> _Added:
 def _holds(these: Sequence[_Unit], those: Sequence[_Unit]) -> bool:
     """Whether all of ``those`` stand among ``these``, side by side."""
     wanted, there = [unit.lines for unit in those], [unit.lines for unit in these]
-    return any(there[at : at + len(wanted)] == wanted for at in range(len(there) - len(wanted) + 1))
+    places = (at for at in range(len(there) - len(wanted) + 1) if there[at : at + 1] == wanted[:1])
+    return not wanted or any(there[at : at + len(wanted)] == wanted for at in places)
 
 
 def _without_twins(ours: Sequence[_Unit], theirs: _Added) -> _Added:
@@ -172,18 +183,17 @@ def _without_twins(ours: Sequence[_Unit], theirs: _Added) -> _Added:
 
 def _together(ours: _Added, theirs: _Added, above: str) -> Iterator[str]:
     """What continues the text above comes first, what the text below continues comes last; else ours before theirs."""
-    heads, tails = ours.head + theirs.head, ours.tail + theirs.tail
-    # Lines go on from lines, but no paragraph goes on from a heading.
-    tight = min(1, len(heads)) if is_heading(above) else len(heads)
-    previous: _Unit | None = None
-    line = above
-    for index, unit in enumerate((*heads, *ours.middle, *theirs.middle, *tails)):
-        items = previous is not None and previous.item and unit.item
-        gap = unit.gap if unit.gap or index < tight or items else tuple(_gap(line, unit.lines[0]))
-        yield from gap
-        yield from unit.lines
-        previous, line = unit, unit.lines[-1]
-    if not tails:
+    marks = {"" if unit.gap else unit.mark for unit in ours.units + theirs.units}
+    lists = len(marks) == 1 and marks != {""} and not ours.after and not theirs.after
+    line: str | None = None
+    for part in (ours.head, theirs.head, ours.middle, theirs.middle, ours.tail, theirs.tail):
+        # Lines go on from lines and items from items, but no paragraph goes on from a heading.
+        tight = lists or line is None or (part is theirs.head and not is_heading(above))
+        for index, unit in enumerate(part):
+            yield from unit.gap or (() if tight or index else _gap(line or above, unit.lines[0]))
+            yield from unit.lines
+            line = unit.lines[-1]
+    if not (ours.tail or theirs.tail):
         yield from max(ours.after, theirs.after, key=len)
 
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 # Edits searched for exactly; the search costs their square.
 _EXACT = 200
+# Ways to read one addition that are tried; more than a few only differ by blank lines.
+_WAYS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +74,35 @@ def diff(old: Sequence[str], new: Sequence[str]) -> list[Hunk]:
             done.append(part)
     changed = [part for part in done if part.old < part.old_end or part.new < part.new_end]
     hunks = [Hunk(part.old, part.old_end, tuple(new[part.new : part.new_end])) for part in changed]
-    limits = [*(hunk.start - 1 for hunk in hunks[1:]), len(old)]
-    return [_lowest(old, hunk, limit) for hunk, limit in zip(hunks, limits, strict=False)]
+    return _compacted(old, hunks)
+
+
+def _compacted(old: Sequence[str], hunks: Sequence[Hunk]) -> list[Hunk]:
+    """The same changes read as git reads them: one that can stand next to the one before it is one with it.
+
+    ``x [a] b a`` with ``[b a]`` gone further down is the same as ``x [b a → a]``; a removal left over stands low.
+    """
+    compacted: list[Hunk] = []
+    for hunk in hunks:
+        before = compacted[-1] if compacted else None
+        if before and (not hunk.lines or hunk.adds):
+            hunk, top = _raised(old, hunk, before.end), before.end
+            if hunk.start == top:
+                compacted[-1] = Hunk(before.start, hunk.end, before.lines + hunk.lines)
+                continue
+        compacted.append(hunk)
+    limits = [*(hunk.start - 1 for hunk in compacted[1:]), len(old)]
+    return [_lowest(old, hunk, limit) for hunk, limit in zip(compacted, limits, strict=False)]
+
+
+def _raised(old: Sequence[str], hunk: Hunk, top: int) -> Hunk:
+    """The same pure removal or addition as high as ``top``, or as it is where it cannot stand there."""
+    up = hunk.start - top
+    if hunk.lines:
+        fits = all(old[hunk.start - 1 - step] == hunk.lines[-1 - step % len(hunk.lines)] for step in range(up))
+    else:
+        fits = all(old[hunk.start - 1 - step] == old[hunk.end - 1 - step] for step in range(up))
+    return Hunk(top, hunk.end - up, _turned(hunk.lines, -up)) if fits else hunk
 
 
 def _lowest(old: Sequence[str], hunk: Hunk, limit: int) -> Hunk:
@@ -87,17 +116,24 @@ def _lowest(old: Sequence[str], hunk: Hunk, limit: int) -> Hunk:
 
 
 def slides(old: Sequence[str], hunk: Hunk, low: int, high: int) -> Iterator[Hunk]:
-    """Yield every way to read one pure addition, lowest first, that starts between ``low`` and ``high``.
+    """Yield ways to read one pure addition, lowest first, that start between ``low`` and ``high``: at most ``_WAYS``.
 
     ``a b [x b]`` and ``a [b x] b`` are the same change: where a repeated line stands is anyone's guess.
     """
-    start, lines = hunk.start, hunk.lines
-    while start < high and old[start] == lines[0]:
-        start, lines = start + 1, (*lines[1:], lines[0])
-    yield Hunk(start, start, lines)
-    while start > low and old[start - 1] == lines[-1]:
-        start, lines = start - 1, (lines[-1], *lines[:-1])
-        yield Hunk(start, start, lines)
+    start, lines, size = hunk.start, hunk.lines, len(hunk.lines)
+    down = 0
+    while start + down < high and old[start + down] == lines[down % size]:
+        down += 1
+    for move in range(down, down - _WAYS, -1):
+        yield Hunk(start + move, start + move, _turned(lines, move))
+        if start + move <= low or old[start + move - 1] != lines[(move - 1) % size]:
+            return
+
+
+def _turned(lines: tuple[str, ...], by: int) -> tuple[str, ...]:
+    """The lines with the first ``by`` of them moved behind the others, or for a negative number the other way."""
+    by = by % len(lines) if lines else 0
+    return lines[by:] + lines[:by]
 
 
 def _shortest(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]] | None:

@@ -53,8 +53,9 @@ def _whole_lines(text: str, texts: Sequence[str]) -> list[str]:
     """The lines, the last one with an end like the others', so that having none is no change of that line."""
     lines = lines_of(text)
     if lines and not lines[-1].endswith("\n"):
-        sample = next((line for some in (text, *texts) for line in lines_of(some)[:1] if line.endswith("\n")), "\n")
-        lines[-1] += "\r\n" if sample.endswith("\r\n") else "\n"
+        samples = [line for some in (text, *texts) for line in lines_of(some) if line.endswith("\n")]
+        twin = next((line for line in samples if line.removesuffix("\n").removesuffix("\r") == lines[-1]), None)
+        lines[-1] += "\r\n" if (twin or next(iter(samples), "")).endswith("\r\n") else "\n"
     return lines
 
 

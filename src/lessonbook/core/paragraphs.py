@@ -7,6 +7,7 @@ open one, the same character at least as often closes it, and one that is never 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -87,19 +88,43 @@ def is_heading(line: str) -> bool:
 def fences(lines: Sequence[str]) -> list[bool]:
     """Return, for each place before a line and for the end (so one more than lines), whether it is inside a fence."""
     inside = [False] * (len(lines) + 1)
+    holders = _Holders(lines)
     fence: tuple[str, int] | None = None
     for index, line in enumerate(lines):
         if fence is None:
-            fence = _opens(lines, index) if "```" in line or "~~~" in line else None
+            fence = _opens(line, index, holders) if "```" in line or "~~~" in line else None
         elif _closes(line, *fence):
             fence = None
         inside[index + 1] = fence is not None
     return inside
 
 
-def _opens(lines: Sequence[str], index: int) -> tuple[str, int] | None:
+class _Holders:
+    """Knows how deep the text of the list item stands that holds a line. Asked in order, it reads each line once."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self._read = 0
+        self._depths: list[int] = []
+
+    def around(self, index: int, depth: int) -> int:
+        """Return it for line ``index``, whose own text stands ``depth`` deep; 0 outside a list."""
+        for line in self._lines[self._read : index]:
+            match = _ITEM.match(line)
+            if match:
+                width = _width(match.group())
+                del self._depths[bisect_left(self._depths, width) :]
+                self._depths.append(width)
+            elif not is_blank(line) and line[0] not in " \t":
+                self._depths.clear()
+        self._read = index
+        at = bisect_right(self._depths, depth)
+        return self._depths[at - 1] if at else 0
+
+
+def _opens(line: str, index: int, holders: _Holders) -> tuple[str, int] | None:
     """The fence that starts on this line, as its characters and how deep its closing line may stand."""
-    match = _OPENING.match(lines[index])
+    match = _OPENING.match(line)
     if match is None:
         return None
     lead, run, info = match.groups()
@@ -109,7 +134,7 @@ def _opens(lines: Sequence[str], index: int) -> tuple[str, int] | None:
     depth = _width(lead)
     if lead.strip():
         return run, depth + _SLACK
-    holder = 0 if depth <= _SLACK else _item_around(lines, index, depth)
+    holder = 0 if depth <= _SLACK else holders.around(index, depth)
     return (run, holder + _SLACK) if depth <= holder + _SLACK else None
 
 
@@ -118,17 +143,6 @@ def _closes(line: str, run: str, deepest: int) -> bool:
     if len(stripped) < len(run) or stripped.strip(run[0]):
         return False
     return _width(line[: line.index(run[0])]) <= deepest
-
-
-def _item_around(lines: Sequence[str], index: int, depth: int) -> int:
-    """How deep the text of the list item stands that holds line ``index``; 0 outside a list."""
-    for line in reversed(lines[:index]):
-        match = _ITEM.match(line)
-        if match and _width(match.group()) <= depth:
-            return _width(match.group())
-        if match is None and not is_blank(line) and line[0] not in " \t":
-            return 0
-    return 0
 
 
 def _width(lead: str) -> int:

@@ -101,12 +101,11 @@ def _read_all(into: list[bytes]) -> None:
 def _folder(given: bytes) -> Path:
     """Return the folder the session works in: the ``cwd`` the host names, else this process's own."""
     cwd = _table(given).get("cwd")
-    if isinstance(cwd, str) and cwd and "\0" not in cwd:
-        return Path(cwd)
     try:
-        return Path.cwd()
+        here = Path.cwd()
     except OSError:  # removed under our feet
-        return Path("/")
+        here = Path("/")
+    return here / cwd if isinstance(cwd, str) and "\0" not in cwd else here
 
 
 def _table(given: bytes) -> Mapping[str, Any]:

@@ -9,8 +9,8 @@ from lessonbook.core.errors import SetupError
 from lessonbook.core.lesson import Lesson, Recalled, Receipt
 
 ADVICE = (
-    'No memory is switched on: set memory.backend to "local" or "mnemopi" in config.toml, '
-    "or let `lessonbook setup` do it."
+    "No memory is switched on: run `lessonbook config set memory.backend mnemopi` "
+    "(or local, for a Markdown file you can edit)."
 )
 
 

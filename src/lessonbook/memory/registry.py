@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from lessonbook.core.errors import SetupError
@@ -11,6 +12,16 @@ from lessonbook.core.project import Project
 from lessonbook.system.settings import Settings
 
 Opener = Callable[[Settings, Project, Callable[[], float], str], Memory]
+
+OFF = "off"
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """One kind of memory: what sentences call it, and how it is opened."""
+
+    label: str
+    open: Opener
 
 
 def open_memory(
@@ -21,11 +32,15 @@ def open_memory(
     ``now`` is the clock, in epoch seconds. ``cwd`` is the folder the session works in, which names the ``local``
     backend's file; the project's top folder by default. Raises ``SetupError`` for a backend that does not exist.
     """
-    opener = _OPENERS.get(settings.memory_backend)
-    if opener is None:
-        known = ", ".join(_OPENERS)
-        raise SetupError(f"memory.backend is {settings.memory_backend!r}; it must be one of {known}.")
-    return opener(settings, project, now, str(cwd or project.root))
+    return backend(settings).open(settings, project, now, str(cwd or project.root))
+
+
+def backend(settings: Settings) -> Backend:
+    """Return the backend the settings name. Raises ``SetupError``, with the choices, for one that does not exist."""
+    found = BACKENDS.get(settings.memory_backend)
+    if found is None:
+        raise SetupError(f"memory.backend is {settings.memory_backend!r}; it must be one of {', '.join(BACKENDS)}.")
+    return found
 
 
 def _off(settings: Settings, project: Project, now: Callable[[], float], cwd: str) -> Memory:
@@ -54,4 +69,9 @@ def _hindsight(settings: Settings, project: Project, now: Callable[[], float], c
     return open_hindsight()
 
 
-_OPENERS: dict[str, Opener] = {"off": _off, "local": _local, "mnemopi": _mnemopi, "hindsight": _hindsight}
+BACKENDS: dict[str, Backend] = {
+    OFF: Backend("Off", _off),
+    "local": Backend("Local", _local),
+    "mnemopi": Backend("Mnemopi", _mnemopi),
+    "hindsight": Backend("Hindsight", _hindsight),
+}

@@ -77,8 +77,8 @@ class Repeats:
         return frozenset(map(comparable_key, topics))
 
     def budget(self) -> int:
-        """How many proposals the sessions read are good for: a few even for a handful of sessions."""
-        return min(MOST_A_RUN, max(FEW, math.ceil(self.history.sessions / SESSIONS_A_PROPOSAL)))
+        """How many proposals the sessions read are good for, known ones included: a few even for a handful."""
+        return max(FEW, math.ceil(self.history.sessions / SESSIONS_A_PROPOSAL))
 
 
 def _rank(draft: Draft) -> tuple[float, str]:

@@ -14,8 +14,6 @@ from typing import Any
 
 from lessonbook.core.errors import SetupError
 
-BACKENDS = ("off", "local", "mnemopi", "hindsight")
-
 
 @dataclass(frozen=True, slots=True)
 class Places:
@@ -117,16 +115,13 @@ def read_toml(path: Path) -> dict[str, Any]:
 def parse(table: Mapping[str, Any], where: Places) -> Settings:
     """Return the settings a parsed config holds. Unknown keys are left alone; raises ``SetupError`` for wrong types."""
     autolearn, memory, hindsight = (_table(table, name) for name in ("autolearn", "memory", "hindsight"))
-    backend = _text(memory, "memory.backend", "off")
-    if backend not in BACKENDS:
-        raise SetupError(f"memory.backend is {backend!r}; it must be one of {', '.join(BACKENDS)}.")
     agent_dir = _text(table, "agent_dir", "")
     return Settings(
         agent_dir=_expand(agent_dir, where.home) if agent_dir else where.data / "agent",
         learning=_flag(table, "learning", True),
         autolearn_enabled=_flag(autolearn, "autolearn.enabled", False),
         autolearn_review=_flag(autolearn, "autolearn.review", False),
-        memory_backend=backend,
+        memory_backend=_text(memory, "memory.backend", "off"),
         hindsight_url=_text(hindsight, "hindsight.url", "") or None,
         editor=_editor(_table(table, "editor")),
     )

@@ -12,14 +12,14 @@ EXAMPLES = """
   lessonbook brief                     what a session in this folder starts with
   lessonbook brief --cwd ~/src/app     … in another folder
   lessonbook brief --full              all of it, without the limits hosts set
-  lessonbook brief --no-learned        without what review accepted"""
+  lessonbook brief --no-learned        without what was accepted, this once"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``brief``."""
     parser.add_argument("--cwd", type=Path, metavar="DIR", help="the folder the session works in (default: here)")
     parser.add_argument("--full", action="store_true", help="leave nothing out, however long it gets")
-    parser.add_argument("--no-learned", action="store_true", help="leave out what review accepted, this once")
+    parser.add_argument("--no-learned", action="store_true", help="leave out what was accepted, this once")
 
 
 def run(args: argparse.Namespace, out: Out) -> int:

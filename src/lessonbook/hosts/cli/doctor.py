@@ -11,7 +11,7 @@ from lessonbook.hosts.cli.output import Out
 
 EXAMPLES = """
   lessonbook doctor            exit code 0 where nothing is wrong, 1 where something is
-  lessonbook doctor --json"""
+  lessonbook doctor --json     the same, for programs"""
 
 _MARKS = {"fine": "ok  ", "note": "note", "problem": "WRONG"}
 

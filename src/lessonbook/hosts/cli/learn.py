@@ -12,8 +12,8 @@ from lessonbook.hosts.cli.output import Out
 
 EXAMPLES = """
   lessonbook learn "Run make test, not pytest: the fixtures need the database make starts."
-  lessonbook learn "…" --context "CI failure of 3 May"
-  lessonbook learn "Prefer ripgrep" --scope global     recalled in every project (mnemopi)
+  lessonbook learn "Quote paths in scripts." --context "CI failure of 3 May"
+  lessonbook learn "Prefer ripgrep." --scope global    recalled in every project (mnemopi)
   git log -1 --format=%b | lessonbook learn -          the lesson from standard input"""
 
 _STDIN_MAX = 1 << 20
@@ -23,7 +23,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``learn``."""
     parser.add_argument("text", metavar="TEXT", help="the lesson: what, when and why; - reads standard input")
     parser.add_argument("--context", metavar="TEXT", help="where it comes from")
-    parser.add_argument("--scope", choices=["project", "global"], help="which bank keeps it (default: project)")
+    parser.add_argument(
+        "--scope", choices=["project", "global"], help="who recalls it: this project (default), or every one (mnemopi)"
+    )
     parser.add_argument("--cwd", type=Path, metavar="DIR", help="a folder of the project (default: here)")
 
 

@@ -19,7 +19,8 @@ EXAMPLES = """
   lessonbook learned accept 20261130-210500-3fa2c1
   lessonbook learned reject 20261130-210500-3fa2c1
   lessonbook learned list --book project               only this project's book
-  lessonbook learned off                               brief nothing of it until `on`"""
+  lessonbook learned off                               brief nothing that was accepted, until `on`
+  lessonbook learned status                            whether learning is on or off"""
 
 GLOBAL = "global"
 _SWITCH = ("on", "off", "status")
@@ -31,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("do", nargs="?", choices=actions, default="list", help="what to do (default: list)")
     parser.add_argument("id", nargs="?", metavar="ID", help="the candidate, for diff, accept, reject and compact")
     parser.add_argument(
-        "--book", default="all", metavar="BOOK", help="global, project, all (default), a name or a path"
+        "--book", default="all", metavar="BOOK", help="all (default), global, project (this folder's), a name or a path"
     )
 
 

@@ -29,7 +29,13 @@ _MEMORIES = 500
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``propose``."""
     parser.add_argument(
-        "--from", dest="paths", action="extend", nargs="+", type=Path, metavar="PATH", help="read these instead"
+        "--from",
+        dest="paths",
+        action="extend",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        help="read these files or folders, not the agents' own",
     )
     parser.add_argument("--dry-run", action="store_true", help="write nothing; only show what would be offered")
 

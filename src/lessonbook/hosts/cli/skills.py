@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     actions = ["list", "show", "history", "undo", "delete"]
     parser.add_argument("do", nargs="?", choices=actions, default="list", help="what to do (default: list)")
     parser.add_argument("name", nargs="?", metavar="NAME", help="the skill, for all but list")
-    parser.add_argument("--to", type=int, metavar="N", help="for undo and show: a version that history lists")
+    parser.add_argument("--to", type=int, metavar="N", help="for show and undo: a version that history lists")
 
 
 def run(args: argparse.Namespace, out: Out) -> int:

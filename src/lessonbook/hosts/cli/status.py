@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from lessonbook.actions.status import BookStatus, Status
 
 EXAMPLES = """
-  lessonbook status
-  lessonbook status --cwd ~/src/app --json"""
+  lessonbook status                            how things stand in this folder
+  lessonbook status --cwd ~/src/app --json     in another one, for programs"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

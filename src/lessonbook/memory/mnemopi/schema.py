@@ -61,8 +61,10 @@ def version(db: sqlite3.Connection) -> int:
 
 def is_foreign(db: sqlite3.Connection) -> bool:
     """Whether the file is another program's database: it has tables, and does not carry our mark."""
-    mark = int(db.execute("PRAGMA application_id").fetchone()[0])
-    return mark != APPLICATION_ID and db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None
+    # Tables first: they come in one transaction with the mark, so who sees them made meanwhile sees the mark too.
+    if db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None:
+        return False
+    return int(db.execute("PRAGMA application_id").fetchone()[0]) != APPLICATION_ID
 
 
 def migrate(db: sqlite3.Connection) -> None:
