@@ -101,14 +101,14 @@ def test_an_end_of_line_or_a_byte_order_mark_is_nobodys_words(repo: Any) -> None
     assert hands(book, book.head, text)[::2] == [Hand(False, 10), Hand(True, 20)]
 
 
-def test_a_compactions_lines_are_as_old_as_it_says_and_never_newer_than_itself(repo: Any) -> None:
+def test_a_compactions_lines_are_as_old_as_it_says_never_newer_and_a_persons_where_it_is_silent(repo: Any) -> None:
     times = {line_key("Short one."): 500, line_key("Short two."): 99_000_000_000, line_key("Not there."): 1}
     text = f"{COMPACTION}\n\nIncludes: 20270301-080000-0000aa\nLesson-times: {json.dumps(times)}\n"
     commit(repo, "Kept.\n\nLong one.\n\nLong two.\n", LESSON, 1000)
     commit(repo, "Kept.\n\nShort one.\n\nShort two.\n\nShort three.\n", text, 2000)
     first, *short = whose(repo)
     assert first == ("Kept.", True, 1000)
-    assert short == [("Short one.", True, 500), ("Short two.", True, 2000), ("Short three.", True, 2000)]
+    assert short == [("Short one.", True, 500), ("Short two.", True, 2000), ("Short three.", False, 2000)]
 
 
 @pytest.mark.parametrize(

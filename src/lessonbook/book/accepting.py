@@ -13,7 +13,8 @@ from lessonbook.book.inclusion import includes
 from lessonbook.book.picking import Pick, Target, needed
 from lessonbook.book.repository import PENDING_REFS, Book, find, pending_refs
 from lessonbook.book.sentences import CHANGED, LEARNED_MAX, SECRET, STALE, TOO_LONG, UNCOMMITTED
-from lessonbook.core.errors import BusyError, InputError, StoreError
+from lessonbook.book.swapping import swap
+from lessonbook.core.errors import BusyError, InputError
 from lessonbook.system.gitbatch import (
     Change,
     NewCommit,
@@ -27,7 +28,7 @@ from lessonbook.system.gitbatch import (
 
 
 @dataclass(frozen=True, slots=True)
-class _Moves:
+class Moves:
     """What restacking comes to: the candidates to write anew with their picks, and those that no longer apply."""
 
     moved: tuple[tuple[Waiting, Pick], ...]
@@ -53,7 +54,7 @@ def accept(book: Book, id: str, now: int) -> dict[str, Any]:
     waiting = read_waiting(book, refs)
     w = next(w for w in waiting if w.id == id)
     head = head_of(book)
-    _check_nothing_in_progress(book)
+    check_nothing_in_progress(book)
     why = w.problem or (w.held and f"{id} cannot be accepted: {w.held}") or refusal(w.changes)
     if why:
         raise InputError(why)
@@ -88,8 +89,8 @@ def restack(book: Book, now: int) -> tuple[list[str], list[str]]:
         return [], []
     head = head_of(book)
     waiting = read_waiting(book, pending_refs(book)[0])
-    moves = _moves(waiting, target_of(book, head, waiting, ()), on=head)
-    made = write_commits(book.folder, [_moved_commit(w, pick, head) for w, pick in moves.moved], now)
+    moves = moves_onto(waiting, target_of(book, head, waiting, ()), on=head)
+    made = write_commits(book.folder, [moved_commit(w, pick, head) for w, pick in moves.moved], now)
     steps = [RefMove(w.ref, w.commit, new) for (w, _), new in zip(moves.moved, made, strict=True)]
     if steps and not move_refs(book.folder, steps, "lessonbook: restack"):
         raise BusyError(CHANGED)
@@ -105,8 +106,8 @@ def head_of(book: Book) -> str:
     return book.head
 
 
-def _check_nothing_in_progress(book: Book) -> None:
-    """Refuse while a person's merge, rebase, cherry-pick or revert waits to be finished: HEAD is theirs until then."""
+def check_nothing_in_progress(book: Book) -> None:
+    """Raise ``InputError`` while a person's merge, rebase, cherry-pick or revert is unfinished: HEAD is theirs then."""
     for name in ("MERGE_HEAD", "rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVERT_HEAD"):
         if (book.git_dir / name).exists():
             raise InputError(
@@ -126,8 +127,8 @@ def target_of(book: Book, head: str, waiting: Sequence[Waiting], accepted: Seque
     return Target(tree, {oid: found.data for oid, found in read_objects(book.folder, wanted).items()})
 
 
-def _moves(waiting: Sequence[Waiting], target: Target, on: str | None) -> _Moves:
-    """What becomes of each candidate on ``target``; ``on`` is the commit whose tree that is, where it exists yet."""
+def moves_onto(waiting: Sequence[Waiting], target: Target, on: str | None) -> Moves:
+    """Return what becomes of each candidate on ``target``; ``on`` is the commit of that tree, where it exists yet."""
     moved, stale = [], []
     for w in waiting:
         if w.problem or refusal(w.changes):
@@ -138,11 +139,11 @@ def _moves(waiting: Sequence[Waiting], target: Target, on: str | None) -> _Moves
                 stale.append(w.id)
             elif pick.writes:
                 moved.append((w, pick))
-    return _Moves(tuple(moved), tuple(stale))
+    return Moves(tuple(moved), tuple(stale))
 
 
-def _moved_commit(w: Waiting, pick: Pick, parent: str | int) -> NewCommit:
-    """The candidate's own commit, author, date and message, on another parent."""
+def moved_commit(w: Waiting, pick: Pick, parent: str | int) -> NewCommit:
+    """Return the candidate's own commit, author, date and message, on another parent."""
     return NewCommit(parent, w.proposal.author, w.proposal.raw, pick.writes, w.proposal.encoding)
 
 
@@ -151,35 +152,18 @@ def _commit(case: _Case, pick: Pick, now: int) -> dict[str, Any]:
     gone = {w.id, *includes(book, waiting)[0].get(w.id, ())}
     dropped = [other for other in waiting if other.id == w.id or (other.id in gone and not other.held)]
     others = [other for other in waiting if other not in dropped]
-    moves = _moves(others, case.target, on=None if pick.writes else head)
-    commits = [_moved_commit(w, pick, head)] if pick.writes else []
-    commits += [_moved_commit(other, p, 0 if pick.writes else head) for other, p in moves.moved]
+    moves = moves_onto(others, case.target, on=None if pick.writes else head)
+    commits = [moved_commit(w, pick, head)] if pick.writes else []
+    commits += [moved_commit(other, p, 0 if pick.writes else head) for other, p in moves.moved]
     made = write_commits(book.folder, commits, now)
     new = made.pop(0) if pick.writes else None
     steps = [RefMove(book.head_ref, head, new)] if new else []
     steps += [RefMove(other.ref, other.commit, None) for other in dropped]
     steps += [RefMove(other.ref, other.commit, to) for (other, _), to in zip(moves.moved, made, strict=True)]
-    _swap(case, steps, pick, new)
+    done = f"it is accepted as {(new or '')[:7]}"
+    swap(book, case.index, pick.entries, case.target.blobs, steps, f"lessonbook: accept {w.id}", done)
     moved = [other.id for other, _ in moves.moved]
     return {"ok": True, "id": w.id, "commit": new[:7] if new else None, "moved": moved, "stale": list(moves.stale)}
-
-
-def _swap(case: _Case, steps: Sequence[RefMove], pick: Pick, new: str | None) -> None:
-    """Move the branches, and the working files and index after them."""
-    book = case.book
-    if pick.entries:
-        working.lay_ready(book, case.index, pick.entries)
-    if not move_refs(book.folder, steps, f"lessonbook: accept {case.candidate.id}"):
-        working.discard(book)
-        raise BusyError(CHANGED)
-    if pick.entries:
-        try:
-            working.carry_out(book, pick.entries, case.target.blobs)
-        except StoreError as error:
-            raise StoreError(
-                f"it is accepted as {(new or '')[:7]}, but the working files could not be brought along ({error}); "
-                "the next accept, reject or list will do that"
-            ) from error
 
 
 def _length(target: Target) -> int:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lessonbook.book.candidates import COMPACTION, LESSON, message_of
+from lessonbook.book.candidates import COMPACTION, is_proposers, message_of
 from lessonbook.book.content import AGENTS
 from lessonbook.book.repository import Book
 from lessonbook.core.compaction import Written
@@ -56,8 +56,10 @@ class _Version:
 
     def wrote(self, line: str) -> Hand:
         """The hand of a line this commit wrote."""
-        at = self.times.get(line_key(line), self.hand.at)
-        return Hand(self.hand.proposed, min(at, self.hand.at))
+        key = line_key(line)
+        at = self.times.get(key, self.hand.at)
+        # A compaction lists every line it wrote; what it does not list came from a person's candidate folded in.
+        return Hand(self.hand.proposed and (not self.times or key in self.times), min(at, self.hand.at))
 
 
 @dataclass(slots=True)
@@ -149,7 +151,7 @@ def _version(commit: str, parents: tuple[str, ...], found: Mapping[str, Found]) 
         commit=commit,
         parents=parents,
         lines=_lines(found.get(_blob(commit))),
-        hand=Hand(subject.startswith((LESSON, COMPACTION)), int(when[1]) if when else 0),
+        hand=Hand(is_proposers(message), int(when[1]) if when else 0),
         times=_times(dict(message.trailers).get(TIMES, "")) if compacts else {},
         compacts=compacts,
         root=b"\nparent " not in data.partition(b"\n\n")[0],

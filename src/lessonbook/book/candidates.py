@@ -13,6 +13,9 @@ from lessonbook.system.gitbatch import AUTHOR, Change, Found, compare, read_obje
 LESSON = "Lesson from a replay"
 COMPACTION = "Compact learned AGENTS.md"
 """How the subjects of a proposer's commits start; the originals tell its paragraphs from a person's by them."""
+EXPIRY = "Expire what nothing used"
+"""The subject of a commit that removes what nothing used; its trailers ``Expired`` name what went."""
+_EDITED = "Edited-by"
 
 _DATE = re.compile(rb"> (\d{1,12}) ")
 _TRAILER = re.compile(r"([A-Za-z][A-Za-z0-9-]*): *(.*)")
@@ -82,6 +85,14 @@ def read_waiting(book: Book, refs: Sequence[PendingRef]) -> list[Waiting]:
     known = [ref.commit for ref in refs if ref.commit in commits]
     changed = compare(book.folder, ((commit, lines[commit][1]) for commit in known))
     return [_waiting(book, ref, lines[ref.commit], commits, changed.get(ref.commit, ())) for ref in refs]
+
+
+def is_proposers(message: Message) -> bool:
+    """Return whether a commit of this message wrote the proposer's words, and only its (contract §2.4).
+
+    What a person edited before it was accepted (trailer ``Edited-by``) holds a person's words, no one knows which.
+    """
+    return message.subject.startswith((LESSON, COMPACTION)) and all(key != _EDITED for key, _ in message.trailers)
 
 
 def message_of(data: bytes) -> Message:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lessonbook.book import accepting, blame, working
-from lessonbook.book.candidates import COMPACTION, LESSON, Waiting, read_waiting
+from lessonbook.book import accepting, blame, pins, working
+from lessonbook.book.candidates import COMPACTION, Waiting, is_proposers, read_waiting
 from lessonbook.book.content import AGENTS, refusal
 from lessonbook.book.offer import new_ids
 from lessonbook.book.picking import Pick, Target
@@ -105,9 +105,9 @@ def _case(book: Book, w: Waiting | None, now: int) -> _Case:
     hands = blame.hands(book, head, old)
     if w:
         # Its time counts from when it is accepted, which the compaction's acceptance will be.
-        hands = blame.laid_over(old, hands, text, blame.Hand(w.proposal.subject.startswith(LESSON), now))
+        hands = blame.laid_over(old, hands, text, blame.Hand(is_proposers(w.proposal), now))
     mark = _MARK if target.text(AGENTS).startswith(_MARK) else b""
-    plan = compaction.plan(text, blame.written(text, hands), LEARNED_MAX - bool(mark))
+    plan = compaction.plan(text, blame.written(text, hands), LEARNED_MAX - bool(mark), pins.pinned(book))
     return _Case(book, head, w.id if w else None, pick, mark, text, plan)
 
 

@@ -12,6 +12,8 @@ from lessonbook.system import git
 
 PENDING_REFS = "refs/heads/pending/"
 REJECTED_REFS = "refs/lessonbook/rejected/"
+PIN_REFS = "refs/lessonbook/pins/"
+"""One ref per pinned paragraph or skill, named by its key, so that pins of two clones join by fetching."""
 
 
 @dataclass(frozen=True, slots=True)

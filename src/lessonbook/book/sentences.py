@@ -12,6 +12,7 @@ STALE = "it no longer applies: the book has changed since it was proposed; rejec
 BATCH = "a batch is running on {folder}; try again when it has finished"
 CHANGED = "the book changed while this was being done, and nothing was done; try again"
 UNCOMMITTED = "{folder} has uncommitted changes to {names}, which this candidate changes; commit or discard them first"
+UNCOMMITTED_EXPIRY = "{folder} has uncommitted changes to {names}, which would expire; commit or discard them first"
 TOO_LONG = (
     "accepting it would make AGENTS.md {length:,} characters long, past the {limit:,} a book allows; reject it, "
     "run `/learned compact {id}` to fold it into a shorter AGENTS.md, or shorten AGENTS.md and commit that first"

@@ -8,10 +8,11 @@ identifies a person or holds a secret.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from lessonbook.core.errors import InputError
+from lessonbook.core.expiry import paragraph_key
 from lessonbook.core.paragraphs import Paragraph, fences, lines_of
 
 OURS = re.compile(r"\[kept \d{1,6}\]|</?(?:rules|kept)>")
@@ -65,7 +66,7 @@ class Plan:
     before: str
     paragraphs: tuple[Written, ...]
     kept: tuple[int, ...]
-    """The places in ``paragraphs`` of those that come back as they are, ``[kept 1]`` first."""
+    """The places in ``paragraphs`` of those that come back as they are, ``[kept 1]`` first: a person's, and pinned."""
     sent: tuple[str, ...]
     """What the model is shown of each paragraph."""
 
@@ -75,17 +76,20 @@ class Plan:
         return [place for place in range(len(self.paragraphs)) if place not in self.kept]
 
 
-def plan(before: str, paragraphs: Sequence[Written], limit: int) -> Plan:
+def plan(before: str, paragraphs: Sequence[Written], limit: int, pinned: Collection[str] = ()) -> Plan:
     """Return what to ask for. ``paragraphs`` are those of ``before``, in order.
 
     Raises ``InputError`` where nothing in it is the proposer's, or a person's paragraphs alone reach ``limit``. A
-    proposer's paragraph that reads like one of our own marks is kept as a person's is.
+    proposer's paragraph is kept as a person's is where a person pinned it (``pinned`` holds ``expiry.paragraph_key``
+    of each), and where it reads like one of our own marks.
     """
     shown = [item for item in paragraphs if item.paragraph.text]
     sent = tuple(_sent(item.paragraph.text) for item in shown)
-    kept = tuple(place for place, item in enumerate(shown) if not item.proposed or _keeps(sent[place]))
+    theirs = [not item.proposed or paragraph_key(item.paragraph.text) in pinned for item in shown]
+    kept = tuple(place for place in range(len(shown)) if theirs[place] or _keeps(sent[place]))
     if len(kept) == len(shown):
-        raise InputError("AGENTS.md holds nothing that was proposed, and a compaction rewrites only that")
+        more = "; the rest is pinned" if any(item.proposed for item in shown) and pinned else ""
+        raise InputError(f"AGENTS.md holds nothing that was proposed, and a compaction rewrites only that{more}")
     fixed = sum(length(shown[place].paragraph.text) for place in kept)
     if fixed >= limit:
         raise InputError(
