@@ -40,11 +40,11 @@ def expired_text(told: dict[str, Any], *, dry_run: bool = False) -> str:
 def pin(books: list[NamedBook], what: str, *, unpin: bool = False) -> tuple[NamedBook, dict[str, Any]]:
     """Pin, or unpin, the one paragraph or skill among ``books`` that ``what`` means; return its book and the result.
 
-    Raises ``InputError`` where ``what`` is empty, or means something in two books.
+    Raises ``InputError`` where ``what`` is empty, or means something in no book or in two.
     """
     if not what.strip():
         raise InputError("Say what: a skill's name, or words of one paragraph.")
-    found = [book for book in books if pins.holds(book.folder, what, pinned=unpin)] if len(books) > 1 else books
+    found = [book for book in books if pins.holds(book.folder, what, pinned=unpin)]
     if len(found) > 1:
         raise InputError(f"Books {' and '.join(book.name for book in found)} both hold it; say which with --book.")
     if not found:
