@@ -258,6 +258,31 @@ def test_the_clock_of_what_waited_starts_when_it_is_accepted(repo: Any) -> None:
     assert went(expire(repo.folder, NOW)) == [] and went(expire(repo.folder, YOUNG + 31 * DAY)) == ["Waited."]
 
 
+def test_what_stayed_expires_in_its_turn_and_what_came_back_by_a_revert_never_does(old: Any) -> None:
+    text = f"Use a.\n\nUse b.\n\n{old.text()}\nUse b.\nUse c.\n"
+    commit(old, {"AGENTS.md": text}, LESSON, YOUNG)
+    assert went(expire(old.folder, NOW)) == ["Use rg.", "sizes", "dhrona-2026-01-01.md"]
+    assert went(expire(old.folder, NOW + 30 * DAY)) == ["Use a.", "Use b.", "Use b. Use c."]
+    old.git("revert", "--no-edit", "HEAD", "HEAD~1")
+    assert old.text() == text and old.text("skills/sizes/SKILL.md") == "sizes\n"
+    assert went(expire(old.folder, NOW + 999 * DAY)) == []
+
+
+def test_a_batch_that_holds_the_lock_may_expire(old: Any) -> None:
+    with queue.book_locked(old.folder):
+        assert len(went(expire(old.folder, NOW, held=True))) == 3
+
+
+def test_names_that_are_not_utf_8_are_shown_and_stay(old: Any) -> None:
+    name = os.fsdecode(b"\xff")
+    (old.folder / "skills" / name).mkdir()
+    (old.folder / "skills" / name / "SKILL.md").write_text("x\n")
+    old.git("add", "-A")
+    old.git("commit", "-q", "-m", LESSON)
+    told = expire(old.folder, NOW + 99 * DAY)
+    assert "not a file a book holds" in kept(told)["\\xff"] and "sizes" in went(told)
+
+
 @pytest.mark.parametrize("name", ["AGENTS.md", "skills/sizes/a/b.txt", "dhrona-2026-01-01.md"])
 def test_uncommitted_changes_refuse_it_by_name(old: Any, name: str) -> None:
     old.write({name: "being written\n"})

@@ -90,6 +90,7 @@ def test_who_leaves_and_why(
 def test_a_dated_file_counts_from_the_end_of_its_day() -> None:
     assert dated_until("dhrona-1970-01-02.md") == 2 * DAY and day_of(2 * DAY - 1) == "1970-01-02"
     assert dated_until("dhrona-2026-02-31.md") is None
+    assert day_of(999_999_999_999) == "9999-12-31" and day_of(-5) == "1970-01-01"
 
 
 @given(st.text())

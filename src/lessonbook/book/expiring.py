@@ -7,6 +7,7 @@ What a person wrote, and what a person pinned, never leaves. What left is in the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,7 @@ def expire(
     *,
     worked: bool = True,
     dry_run: bool = False,
+    held: bool = False,
 ) -> dict[str, Any]:
     """Remove from HEAD what was proposed and nothing used for ``days`` days: ``{ok, expired, kept, commit, …}``.
 
@@ -59,7 +61,8 @@ def expire(
     epoch seconds. Where nobody ``worked`` in those days, only dated files leave. ``expired`` and ``kept`` hold rows
     ``{kind, path, line, text, why, since}``; ``commit`` is the new HEAD (7 hex digits), or ``None`` where nothing
     left; ``moved`` and ``stale`` are the ids of candidates. ``dry_run`` only says what would leave, without waiting
-    for anybody. Never raises: ``{ok: False, error}``, with nothing changed.
+    for anybody; ``held`` is for a batch that holds the book's lock already. Never raises: ``{ok: False, error}``, with
+    nothing changed.
     """
     try:
         if days < 1:
@@ -69,7 +72,7 @@ def expire(
         if dry_run:
             book = _opened(folder)
             return _told(_judged(book, now, days, used or {}, worked), None)
-        with book_locked(folder):
+        with nullcontext() if held else book_locked(folder):
             book = _opened(folder)
             working.finish(book)
             return _expire(book, now, days, used or {}, worked)

@@ -32,8 +32,8 @@ def parts(book: Book, head: str, tree: Tree) -> list[Part]:
 
 
 def files_of(part: Part, tree: Tree) -> list[bytes]:
-    """Return the files of HEAD that make up a skill or a dated file."""
-    name = part.path.encode("utf-8", "surrogateescape")
+    """Return the files of HEAD that make up a skill or a dated file of an expected name."""
+    name = part.path.encode()
     return [path for path in tree if path == name or path.startswith(name + b"/")]
 
 
@@ -77,9 +77,9 @@ def _skill(folder: Path, name: str, paths: list[bytes], tree: Tree, hands: Mappi
     extra = None if held else _uncommitted(folder, name, paths)
     return Part(
         kind=expiry.SKILL,
-        path=f"skills/{name}",
+        path=f"skills/{_shown(name)}",
         key=expiry.skill_key(name),
-        text=name,
+        text=_shown(name),
         since=max(hands[path].at for path in paths),
         held=f"it holds {extra}, which is not committed" if extra else held,
     )
@@ -105,5 +105,9 @@ def _uncommitted(folder: Path, name: str, paths: list[bytes]) -> str | None:
     for path in sorted((folder / "skills" / name).rglob("*")):
         relative = path.relative_to(folder).as_posix()
         if relative not in known and (path.is_symlink() or not path.is_dir()):
-            return shown(relative.encode("utf-8", "surrogateescape"))
+            return _shown(relative)
     return None
+
+
+def _shown(name: str) -> str:
+    return shown(name.encode("utf-8", "surrogateescape"))

@@ -13,6 +13,9 @@ DAY = 86_400
 DAYS = 30
 """How many days what was proposed stays without being used."""
 
+_LAST = 253_402_300_799
+"""The last second of the year 9999, after which there is no date."""
+
 PARAGRAPH, SKILL, DATED = "paragraph", "skill", "dated"
 
 
@@ -89,8 +92,8 @@ def dated_until(path: str) -> int | None:
 
 
 def day_of(at: int) -> str:
-    """Return the day of a moment (epoch seconds) as people read it, in UTC."""
-    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
+    """Return the day of a moment (epoch seconds) as people read it, in UTC; a commit may claim any moment."""
+    return f"{datetime.fromtimestamp(min(max(at, 0), _LAST), UTC):%Y-%m-%d}"
 
 
 def _judged(part: Part, cutoff: int, days: int, pinned: bool, used: int, worked: bool) -> Verdict:
