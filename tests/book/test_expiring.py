@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -149,17 +150,18 @@ def test_what_a_person_removed_and_the_proposer_brought_again_expires(old: Any) 
     assert "sizes" in went(expire(old.folder, NOW))
 
 
-def test_a_merge_a_rename_and_a_shallow_clone_are_a_persons(old: Any, tmp_path: Path) -> None:
+def test_a_merge_a_rename_and_what_a_shallow_clone_does_not_know_are_a_persons(old: Any, tmp_path: Path) -> None:
     old.git("checkout", "-q", "-b", "side")
     commit(old, {"skills/side/SKILL.md": "side\n"}, LESSON, OLD)
     old.git("checkout", "-q", "main")
-    old.git("merge", "-q", "--no-ff", "--no-edit", "side")
+    old.git("merge", "-q", "--no-ff", "-m", LESSON, "side")
     old.git("mv", "skills/sizes", "skills/renamed")
     old.git("commit", "-q", "-m", "Better name")
+    commit(old, {"skills/new/SKILL.md": "new\n"}, LESSON, OLD)
     clone = type(old)(tmp_path / "clone")
     old.git("clone", "-q", "--depth", "1", f"file://{old.folder}", str(clone.folder))
     assert went(expire(clone.folder, NOW)) == []
-    assert went(expire(old.folder, NOW)) == ["Use rg.", "dhrona-2026-01-01.md"]
+    assert went(expire(old.folder, NOW)) == ["Use rg.", "new", "dhrona-2026-01-01.md"]
 
 
 def test_files_that_are_not_committed_or_not_regular_keep_a_skill(old: Any) -> None:
@@ -358,7 +360,7 @@ _STEP = st.tuples(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(_STEP, min_size=2, max_size=9))
 def test_no_line_of_a_person_ever_goes_whatever_the_history(make_repo: Any, steps: Any) -> None:
     """Each line a person writes is its own words, so that where it stands at the end says whose it is."""
@@ -370,7 +372,36 @@ def test_no_line_of_a_person_ever_goes_whatever_the_history(make_repo: Any, step
         at = min(at, len(lines))
         lines[at : at + cut] = [f"{who} {count}.{n}." if n % 2 == 0 else "" for n in range(add + 1)]
         commit(repo, {name: ("\r\n" if crlf else "\n").join(lines)}, subject, OLD + count)
-    before = {name: repo.text(name) for name in texts}
+    _check_that_a_persons_lines_stay(repo)
+    assert repo.git("status", "--porcelain") == ""
+    _nothing_old_of_the_proposers_is_left(repo)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nor_where_side_branches_are_merged(repo: Any, seed: int) -> None:
+    rng = random.Random(seed)
+    commit(repo, {"AGENTS.md": "Person first.\n\nPerson second.\n\nPerson third.\n"}, "By hand", OLD)
+    for count in range(5):
+        start = repo.git("rev-parse", f"HEAD~{rng.randrange(2)}")
+        for where in ("main", "side"):
+            if where == "side":
+                repo.git("checkout", "-q", "-B", "side", start)
+            subject = rng.choice(["By hand", LESSON, LESSON])
+            who = "Proposed" if subject == LESSON else "Person"
+            name = rng.choice(["AGENTS.md", "AGENTS.md", "skills/x/SKILL.md", "dhrona-2026-01-01.md"])
+            lines = repo.text(name).split("\n") if (repo.folder / name).exists() else []
+            at = rng.randrange(len(lines) + 1)
+            lines[at : at + rng.randrange(3)] = [f"{who} {count} on {where}.", ""]
+            commit(repo, {name: "\n".join(lines)}, subject, OLD + count)
+        repo.git("checkout", "-q", "main")
+        repo.git("merge", "-q", "--no-edit", "-X", rng.choice(["ours", "theirs"]), "side", ok=False)
+        if repo.git("ls-files", "-u"):
+            repo.git("merge", "--abort")
+    _check_that_a_persons_lines_stay(repo)
+
+
+def _check_that_a_persons_lines_stay(repo: Any) -> None:
+    before = {name: repo.text(name) for name in repo.git("ls-files").split()}
     told = expire(repo.folder, NOW)
     assert told["ok"], told
     for name, text in before.items():
@@ -379,8 +410,6 @@ def test_no_line_of_a_person_ever_goes_whatever_the_history(make_repo: Any, step
         assert [p.text.strip() for p in split(left) if "Person" in p.text] == theirs
     if any("Person" in text for name, text in before.items() if name.startswith("skills/x/")):
         assert all((repo.folder / name).exists() for name in before if name.startswith("skills/x/"))
-    assert repo.git("status", "--porcelain") == ""
-    _nothing_old_of_the_proposers_is_left(repo)
 
 
 def _nothing_old_of_the_proposers_is_left(repo: Any) -> None:
