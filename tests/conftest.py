@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+Run = Callable[..., subprocess.CompletedProcess[str]]
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
@@ -49,3 +51,29 @@ def commit(home: Path) -> Callable[..., Path]:
         return folder
 
     return commit_files
+
+
+@pytest.fixture
+def run(tmp_path: Path, home: Path) -> Run:
+    """``run("brief", "--json", cwd=…, stdin=…)``: the real command in a process of its own, its output as text."""
+    work = tmp_path / "work"
+    work.mkdir(exist_ok=True)
+
+    def run_command(
+        *words: str | bytes, cwd: Path = work, stdin: str | bytes | None = "", env: dict[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "lessonbook", *words],
+            cwd=cwd,
+            input=stdin.encode() if isinstance(stdin, str) else stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            capture_output=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **(env or {})},
+            timeout=60,
+            check=False,
+        )
+        out, err = done.stdout.decode(), done.stderr.decode()
+        assert "Traceback" not in err, err
+        return subprocess.CompletedProcess(done.args, done.returncode, out, err)
+
+    return run_command

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
+from time import process_time
 
 import pytest
 
@@ -241,3 +242,22 @@ def test_the_projects_own_configuration_runs_nothing(tmp_path: Path, cwd: Path, 
             (hooks / hook).chmod(0o755)
     assert "A rule." in made(cwd, where).text
     assert not marker.exists()
+
+
+def test_a_book_of_megabytes_costs_no_session_its_start(cwd: Path, where: Places, commit: Commit) -> None:
+    taken = []
+    for many in (10_000, 400_000):
+        rules = "\n\n".join(f"Rule {number} of very many." for number in range(many))
+        commit({"AGENTS.md": rules, "dhrona-2026-01-31.md": rules})
+        started = process_time()
+        brief_of_all = made(cwd, where)
+        taken.append(process_time() - started)
+        assert "Rule 0 of very many." in brief_of_all.text and "Rule 9 of very many." in brief_of_all.text
+        assert brief_of_all.left_out > 2 * many - 400
+    assert taken[1] < 10 * taken[0], taken
+
+
+def test_a_file_of_nothing_that_shows_is_left_out(cwd: Path, where: Places, commit: Commit) -> None:
+    commit({"AGENTS.md": "A rule.\n", "dhrona-2026-01-31.md": "\u200b\u2060\n", "dhrona-2026-02-01.md": "\n"})
+    told = made(cwd, where)
+    assert "A rule." in told.text and "last days" not in told.text and told.notes == ()

@@ -62,7 +62,8 @@ def test_a_new_file_is_made(home: Path) -> None:
         ("memory.backend", "redis", "one of off, local"),
         ("learning", "maybe", "true or false"),
         ("agent_dir", " ", "cannot be empty"),
-        ("agent_dir", "some/where", "start with / or ~"),
+        ("agent_dir", "some/where", "start with / or ~/"),
+        ("agent_dir", "~someone/x", "start with / or ~/"),
         ("hindsight.url", "ftp://x", "http:// or https://"),
     ],
 )

@@ -12,6 +12,7 @@ import pytest
 
 from lessonbook.actions.propose import HOMELESS, KNOWN, OFF, REMEMBERED, Report, propose
 from lessonbook.book.location import book_folder
+from lessonbook.core.briefing import Block, briefing
 from lessonbook.core.candidate import BookKind
 from lessonbook.core.errors import InputError
 from lessonbook.learned import accept, diff, pending, reject
@@ -181,6 +182,16 @@ def test_our_own_words_are_not_learned_again(
         assert pending(first.book) == [] and pending(where.learned) == []
 
 
+def test_of_a_prompt_with_a_pasted_briefing_only_the_persons_words_count(
+    root: Path, project: Path, run: Callable[..., Report]
+) -> None:
+    pasted = briefing([Block("Lessons", ("I told you: never push to main here.",))]).text
+    for n in range(3):
+        told = Transcript(root / f"a{n}.jsonl", project, day=n + 1).ask("go on").call("Bash", "ok", command="git push")
+        told.ask(f"{pasted}\n\nI told you: never use tabs in YAML files here").save()
+    assert [one.text for one in run().offered] == ["Never use tabs in YAML files here."]
+
+
 def test_a_line_of_an_accepted_paragraph_typed_again_is_known(
     root: Path, project: Path, where: Places, run: Callable[..., Report]
 ) -> None:
@@ -283,3 +294,40 @@ def test_a_projects_lesson_without_a_project_goes_to_no_book(
     report = run()
     assert report.offered == () and pending(where.learned) == []
     assert [one.reason for one in report.left_out] == [HOMELESS]
+
+
+def test_a_broken_book_costs_only_what_is_for_it(
+    root: Path, project: Path, where: Places, run: Callable[..., Report]
+) -> None:
+    for n in range(3):
+        fumble(root, project, n).save()
+    book = book_folder(where, identify(project))
+    (book / ".git").mkdir(parents=True)
+    report = run()
+    assert (
+        [one.kind for one in report.offered] == [BookKind.GLOBAL] == [BookKind.GLOBAL for _ in pending(where.learned)]
+    )
+    (why,) = report.failed
+    assert str(book) in str(why) and [(one.text, one.reason) for one in report.left_out] == [(RULE, str(why))]
+
+
+def test_a_broken_global_book_lets_nothing_be_offered_twice(
+    root: Path, project: Path, where: Places, run: Callable[..., Report]
+) -> None:
+    for n in range(3):
+        fumble(root, project, n).save()
+    (where.learned / ".git").mkdir(parents=True)
+    report = run()
+    assert report.offered == () and len(report.left_out) == 2 and str(where.learned) in str(report.failed[0])
+    assert pending(book_folder(where, identify(project))) == []
+
+
+def test_a_book_that_takes_nothing_is_told_with_what_the_others_took(
+    root: Path, project: Path, where: Places, run: Callable[..., Report]
+) -> None:
+    for n in range(3):
+        fumble(root, project, n).save()
+    (where.learned.parent / ".learned.lock").mkdir(parents=True)
+    report = run()
+    assert [one.text for one in report.offered] == [RULE]
+    assert ".learned.lock" in str(report.failed[0]) and report.left_out[0].reason == str(report.failed[0])

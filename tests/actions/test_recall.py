@@ -60,5 +60,5 @@ def test_the_limit_is_checked(tmp_path: Path) -> None:
 
 
 def test_with_memory_off_it_says_how_to_switch_one_on() -> None:
-    with pytest.raises(SetupError, match="lessonbook config set memory.backend"):
+    with pytest.raises(SetupError, match=r"lessonbook config set memory\.backend"):
         recall(OffMemory(), "x")

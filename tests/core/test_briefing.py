@@ -12,7 +12,6 @@ from lessonbook.core.briefing import (
     OPENING,
     Block,
     briefing,
-    is_briefing,
     tokens,
     without_briefings,
 )
@@ -107,7 +106,6 @@ def test_both_budgets_hold_in_text_and_in_json(parts: list[tuple[list[str], int,
 def test_our_own_text_is_recognised_and_taken_out_again() -> None:
     text = briefing([Block("Skills", ("- a: b",))]).text
     wrapped = f"<hook_context>{text}</hook_context>\n\nplease fix the build"
-    assert is_briefing(wrapped) and not is_briefing("please fix the build")
     assert without_briefings(wrapped) == "<hook_context></hook_context>\n\nplease fix the build"
     assert without_briefings(f"before {text} between {text} after") == "before  between  after"
     assert without_briefings(f"before {text[:200]}") == "before "

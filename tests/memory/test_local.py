@@ -16,7 +16,7 @@ from lessonbook.core.lesson import Lesson, Outcome
 from lessonbook.core.tidy import tidy
 from lessonbook.memory.local import LocalMemory, learned_file
 from lessonbook.memory.page import parse
-from lessonbook.system import files
+from lessonbook.system import files, locks
 
 STORE = """
 import sys
@@ -210,7 +210,7 @@ def test_utf16_is_refused_and_left_alone(file: Path) -> None:
 def test_a_lock_that_stays_taken_is_an_error(file: Path) -> None:
     memory = LocalMemory(file, wait=0.01)
     memory.store(Lesson("a"))
-    with files.locked(file.with_name(".learned.md.lock"), wait=1), pytest.raises(BusyError):
+    with locks.locked(file.with_name(".learned.md.lock"), wait=1), pytest.raises(BusyError):
         memory.store(Lesson("b"))
     assert texts(file) == ["a"]
 
@@ -241,7 +241,7 @@ def test_sixteen_writers_lose_nothing(file: Path) -> None:
 def test_twenty_writers_and_a_hand_edit(file: Path) -> None:
     LocalMemory(file).store(Lesson("first"))
     running = [start(file, who, 1) for who in range(20)]
-    with files.locked(file.with_name(".learned.md.lock"), wait=30):
+    with locks.locked(file.with_name(".learned.md.lock"), wait=30):
         file.write_text("# By hand\n\n" + file.read_text() + "last words")
     assert [finish(process)[0] for process in running] == [0] * 20
     assert set(texts(file)) == {"first", *(f"writer {who} lesson 0 ends here" for who in range(20))}

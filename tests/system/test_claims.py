@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from lessonbook.core.errors import BusyError, StoreError
-from lessonbook.system.files import claimed, move, release_dead, remove, remove_leftovers
+from lessonbook.system.files import move, remove, remove_leftovers
+from lessonbook.system.locks import claimed, release_dead
 
 TOKEN = b"ours\n"
 
@@ -52,7 +53,7 @@ def test_what_others_claimed_is_never_removed(box: Path, text: bytes) -> None:
 
 def test_a_dead_claim_is_released(box: Path) -> None:
     lock = box / "index.lock"
-    code = "import os, sys\nfrom pathlib import Path\nfrom lessonbook.system.files import claimed\n"
+    code = "import os, sys\nfrom pathlib import Path\nfrom lessonbook.system.locks import claimed\n"
     code += f"with claimed(Path({str(lock)!r}), {TOKEN!r}, wait=0): os.kill(os.getpid(), 9)"
     env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", code], env=env, check=False)

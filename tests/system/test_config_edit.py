@@ -48,6 +48,43 @@ def test_only_our_line_changes_and_lands_at_the_top_level(tmp_path: Path) -> Non
     assert path.read_text() == after
 
 
+ODD = {
+    "ends in a table": "[features]",
+    "only a comment": "# [learn]\n# learning = true",
+    "a comment behind the value": "enabled = false   # why: shared box\n",
+    "an array of tables": "[[hooks.PreToolUse]] # note\na = 1\n[[hooks.PreToolUse]]\nb = 2\n",
+    "a long string": "s = '''\n[learn]\nlearning = true\n'''\nt = 30.0\n",
+    "a table named alike": "[learn]\nlearning = true # mine\n",
+    "blank lines and tables": "\n\n# c\n\n[t]\nx = 1\n\n[t.u]\ny = 2\n",
+    "windows": "a = 1\r\n[learn]\r\nenabled = false # keep\r\n",
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_on_and_off_again_is_at_rest_and_touches_only_its_own_line(tmp_path: Path, kind: str) -> None:
+    """CF-01: no comment, key, order or line end of a person's moves, and the value lands at the top level."""
+    path, before = tmp_path / "config.toml", ODD[kind].encode()
+    path.write_bytes(before)
+    seen = []
+    for on in (False, True, False, True):
+        set_value(path, "learning", on)
+        seen.append(path.read_bytes())
+        assert tomllib.loads(seen[-1].decode()) == tomllib.loads(ODD[kind]) | {"learning": on}
+        added = [line for line in changed_lines(ODD[kind], seen[-1].decode()) if line.strip("+- ")]
+        assert added == [f"+ learning = {str(on).lower()}"]
+    assert seen[0] == seen[2] and seen[1] == seen[3]
+    assert (b"\r\n" in before) == (seen[0].count(b"\n") == seen[0].count(b"\r\n"))
+
+
+@pytest.mark.parametrize("text", ["[learning]\nx = 1\n", "learning.x = 1\n", "[[learning]]\n", "learning = [1]\n"])
+def test_a_table_or_list_of_the_keys_name_is_left_to_the_person(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match="set learning = false in it by hand"):
+        set_value(path, "learning", False)
+    assert path.read_text() == text
+
+
 def test_a_trailing_comment_stays(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text("learning = true   # why: shared box\n[t]\n")

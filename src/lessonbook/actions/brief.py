@@ -30,6 +30,8 @@ _NOTE_MAX = 200
 _MEMORIES = 40
 _SHOWN_BY_RECALL = 50
 _UNBOUNDED = 1 << 40
+_LOOKED_INTO = 200_000
+"""Characters of one file of a book that are looked into: many times what a briefing holds."""
 _ORIGINS = ("learned", "managed", "authored")
 
 RECORD_RULE = (
@@ -83,10 +85,11 @@ def brief(
     learned = learned and settings.learning and _switched_on(places)
     sources = _Sources(seconds / _STEPS, list(notes))
     read = sources.read(cwd, places, settings, learned, now)
+    most = _UNBOUNDED if full else _LOOKED_INTO
     blocks = [
-        *(_rules_block(kind, head) for kind, head in read.heads.items()),
+        *(_rules_block(kind, head, most) for kind, head in read.heads.items()),
         _record_block(settings, learned),
-        _dated_block(read.heads),
+        _dated_block(read.heads, most),
         _skills_block(read.catalogue),
         _memories_block(read.memories),
     ]
@@ -209,14 +212,23 @@ def _skills(cwd: Path, places: Places, settings: Settings, heads: Sequence[Head]
     return list_skills(places, settings, cwd, learned_files(heads))
 
 
-def _rules_block(kind: str, head: Head) -> Block:
+def _pieces(text: str, most: int) -> tuple[tuple[str, ...], int]:
+    """The paragraphs of the first ``most`` characters, and how many follow: a session waits while we look into them."""
+    end = len(text) if len(text) <= most else text.rfind("\n\n", 0, most)
+    end = most if end < 0 else end
+    return paragraphs(embedded(text[:end])) if text.strip() else (), text.count("\n\n", end)
+
+
+def _rules_block(kind: str, head: Head, most: int) -> Block:
+    items, beyond = _pieces(head.agents, most)
     return Block(
         title=f"Lessons for {kind}",
         label=f"Accepted by review; {_OVERRULED}",
-        items=paragraphs(embedded(head.agents)) if head.agents.strip() else (),
+        items=items,
         gap="\n\n",
         more="lessonbook brief --full",
         share=2_400,
+        beyond=beyond,
     )
 
 
@@ -225,11 +237,13 @@ def _record_block(settings: Settings, learned: bool) -> Block:
     return Block(title="Record what you learn", items=(RECORD_RULE,) if offered else (), share=600)
 
 
-def _dated_block(heads: Mapping[str, Head]) -> Block:
+def _dated_block(heads: Mapping[str, Head], most: int) -> Block:
     files = [(name, kind, text) for kind, head in heads.items() for name, text in head.dated.items()]
-    items = []
+    items, beyond = [], 0
     for name, kind, text in sorted(files, key=lambda file: file[0], reverse=True):
-        first, *rest = paragraphs(embedded(text)) or ("",)
+        found, more = _pieces(text, most)
+        first, *rest = found or ("",)
+        beyond += more
         date = name.removesuffix(".md").removeprefix("dhrona-")
         items += [f"### {one_line(date)}, {kind}\n\n{first}", *rest] if first else []
     return Block(
@@ -240,6 +254,7 @@ def _dated_block(heads: Mapping[str, Head]) -> Block:
         more="lessonbook brief --full",
         limit=DATED_MAX,
         share=1_500,
+        beyond=beyond,
     )
 
 

@@ -9,6 +9,7 @@ from lessonbook.actions.skills import list_skills, read_version
 from lessonbook.book.head import Head, read
 from lessonbook.book.location import book_folder
 from lessonbook.core.errors import InputError, LessonbookError
+from lessonbook.core.redact import redact
 from lessonbook.skills.discovery import Catalogue
 from lessonbook.system.files import read_bytes
 from lessonbook.system.projects import identify
@@ -31,7 +32,7 @@ def skill_text(
     if version is not None:
         return read_version(settings, name, version)
     files = learned_files(heads(where, cwd))
-    wanted = name.strip().casefold()
+    wanted = name.casefold()  # as agents find them; never cleaned any further into some other skill's name
     found = [s for s in list_skills(where, settings, cwd, files).skills if wanted == s.name.casefold()]
     used = next((skill for skill in found if skill.shadowed_by is None), None)
     if used is None:
@@ -39,7 +40,9 @@ def skill_text(
     data = files.get(str(used.path)) if used.origin == "learned" else read_bytes(used.path)
     if used.origin == "learned" and now is not None:
         _note_use(where, cwd, str(used.path), now)
-    return (data or b"").decode("utf-8", "replace")
+    text = (data or b"").decode("utf-8", "replace")
+    # What agents wrote and people edited by hand is redacted again on the way out; an authored file is its author's.
+    return text if used.origin == "authored" else redact(text).text
 
 
 def _note_use(where: Places, cwd: Path, path: str, now: int) -> None:

@@ -76,9 +76,9 @@ def _typed(places: Places, key: str, text: str) -> bool | str:
         raise InputError(f"memory.backend is one of {', '.join(BACKENDS)}, not {text!r}.")
     if isinstance(value, str) and not value.strip():
         raise InputError(f"{key} cannot be empty.")
-    if key == "agent_dir" and not text.startswith(("/", "~")):
+    if key == "agent_dir" and text != "~" and not text.startswith(("/", "~/")):
         raise InputError(
-            f"agent_dir must start with / or ~, so that it means the same folder everywhere; not {text!r}."
+            f"agent_dir must start with / or ~/, so that it means the same folder everywhere; not {text!r}."
         )
     if key == "hindsight.url" and not text.startswith(("http://", "https://")):
         raise InputError(f"hindsight.url must start with http:// or https://, not {text!r}.")

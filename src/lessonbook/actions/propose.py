@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,13 +15,15 @@ from lessonbook.book.location import book_folder
 from lessonbook.book.offer import Offer, offer
 from lessonbook.book.switch import enabled
 from lessonbook.core.candidate import BookKind, Proposal
+from lessonbook.core.errors import BusyError, LessonbookError, StoreError
 from lessonbook.core.finding import findings
 from lessonbook.core.project import Project, from_folder, from_remote
 from lessonbook.core.session import Session
 from lessonbook.proposers.merged import JOINT
 from lessonbook.proposers.registry import PROPOSERS
 from lessonbook.proposers.repeats import MOST_A_RUN
-from lessonbook.proposers.wording import alike, same_rule
+from lessonbook.proposers.wording import alike, flat, same_rule
+from lessonbook.system.locks import locked
 from lessonbook.system.projects import identify
 from lessonbook.system.settings import Places, Settings
 
@@ -31,6 +33,9 @@ HOMELESS = "its sessions do not say which project they are of"
 ONCE = "seen in one session only, so far"
 REMEMBERED = "it is remembered already"
 _SAME = 0.85
+_WAIT = 60.0
+_Chosen = tuple[Proposal, Path, Project | None]
+"""A proposal, the folder of its book, and the project of that book."""
 _OWN_WORDS = ("corrected", "recorded")
 
 
@@ -71,6 +76,8 @@ class Report:
     calls: int = 0
     offered: tuple[Offered, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    failed: tuple[LessonbookError, ...] = ()
+    """What is wrong with each book that could not be worked in; what is for the others was offered."""
 
     @property
     def rates(self) -> dict[str, float]:
@@ -134,11 +141,23 @@ def propose(
             yield projects.placed(session)
 
     ranked = proposer.propose(read())
-    chosen, left_out = _choose(ranked, proposer.budget(), _Books(places, projects), remembered)
+    memories = tuple(remembered)
+
+    def choose() -> tuple[_Books, list[_Chosen], tuple[LeftOut, ...]]:
+        books = _Books(places, projects)
+        return books, *_choose(ranked, proposer.budget(), books, memories)
+
+    books, chosen, left_out = choose()
+    with ExitStack() as alone:
+        if chosen and not dry_run:  # chosen once more behind the lock: another run may just have offered the same
+            alone.enter_context(locked(places.state / "propose.lock", wait=_WAIT))
+            books, chosen, left_out = choose()
+        offered = _offer(chosen, books, proposer.name, now, None if dry_run else random_hex)
     left_out += tuple(LeftOut(one.title, one.rule or "", ONCE) for one in proposer.once)
-    offered = _offer(chosen, proposer.name, now, random_hex, dry_run)
+    left_out += tuple(_left_out(one, str(books.broken[book])) for one, book, _ in chosen if book in books.broken)
     calls = sum(counts.calls for counts in reading.agents.values())
-    return Report("", dry_run, reading.agents, reading.unread, dict(kinds), calls, offered, left_out)
+    failed = tuple(books.broken.values())
+    return Report("", dry_run, reading.agents, reading.unread, dict(kinds), calls, offered, left_out, failed)
 
 
 @dataclass(slots=True)
@@ -148,6 +167,8 @@ class _Books:
     places: Places
     projects: _Projects
     read: dict[Path, Known] = field(default_factory=dict)
+    broken: dict[Path, LessonbookError] = field(default_factory=dict)
+    """The books that cannot be worked in, and why: one must not cost the others theirs."""
 
     def of(self, proposal: Proposal) -> tuple[Path, Project | None]:
         project = None
@@ -155,40 +176,53 @@ class _Books:
             project = self.projects.of(proposal.cwd, proposal.repo)
         return book_folder(self.places, project), project
 
-    def knows(self, proposal: Proposal) -> bool:
-        """Whether the proposal's book or the global one holds it: accepted, pending or rejected, now or ever."""
-        return any(_known(self._known(folder), proposal) for folder in {self.of(proposal)[0], self.places.learned})
+    def why_known(self, proposal: Proposal) -> str | None:
+        """Why the proposal is not new: its book or the global one holds it, now or ever, or cannot be asked."""
+        for folder in (self.of(proposal)[0], self.places.learned):
+            if _known(self._known(folder), proposal):
+                return KNOWN
+            if folder in self.broken:
+                return str(self.broken[folder])
+        return None
 
     def _known(self, folder: Path) -> Known:
         if folder not in self.read:
-            self.read[folder] = known(folder)
+            self.read[folder] = Known()
+            try:
+                self.read[folder] = known(folder)
+            except StoreError as error:
+                self.broken[folder] = error
         return self.read[folder]
 
 
 def _choose(
-    ranked: Sequence[Proposal], budget: int, books: _Books, remembered: Iterable[str]
-) -> tuple[list[tuple[Proposal, Path, Project | None]], tuple[LeftOut, ...]]:
+    ranked: Sequence[Proposal], budget: int, books: _Books, memories: Sequence[str]
+) -> tuple[list[_Chosen], tuple[LeftOut, ...]]:
     """Take the best that are new, within the budget; what is known already has used its share of it."""
-    memories = tuple(remembered)
-    chosen: list[tuple[Proposal, Path, Project | None]] = []
+    chosen: list[_Chosen] = []
     left_out: list[LeftOut] = []
     used = 0
     for proposal in ranked:
-        if proposal.book is BookKind.PROJECT and books.of(proposal)[1] is None:
-            reason = HOMELESS
-        elif books.knows(proposal):
-            reason = KNOWN
-        elif _is_remembered(proposal, memories):
-            reason = REMEMBERED
-        elif used >= budget or len(chosen) >= MOST_A_RUN:
+        reason = _why_not(proposal, books, memories)
+        if reason is None and (used >= budget or len(chosen) >= MOST_A_RUN):
             reason = f"over this run's limit of {min(budget, MOST_A_RUN)}"
-        else:
+        elif reason is None:
             chosen.append((proposal, *books.of(proposal)))
             used += 1
             continue
         used += reason is KNOWN
-        left_out.append(LeftOut(proposal.title, proposal.rule or proposal.skill_text or "", reason))
+        left_out.append(_left_out(proposal, reason))
     return chosen, tuple(left_out)
+
+
+def _left_out(proposal: Proposal, reason: str) -> LeftOut:
+    return LeftOut(proposal.title, proposal.rule or proposal.skill_text or "", reason)
+
+
+def _why_not(proposal: Proposal, books: _Books, memories: Sequence[str]) -> str | None:
+    if proposal.book is BookKind.PROJECT and books.of(proposal)[1] is None:
+        return HOMELESS
+    return books.why_known(proposal) or (REMEMBERED if _is_remembered(proposal, memories) else None)
 
 
 def _known(book: Known, proposal: Proposal) -> bool:
@@ -202,33 +236,36 @@ def _known(book: Known, proposal: Proposal) -> bool:
 
 def _says(paragraph: str, text: str, own_words: bool) -> bool:
     """Whether a book's paragraph says ``text``; for people's and agents' own words one of its lines is enough."""
-    return (own_words and _flat(text) in _flat(paragraph)) or same_rule(paragraph, text, _SAME)
+    return (own_words and flat(text) in flat(paragraph)) or same_rule(paragraph, text, _SAME)
 
 
-def _is_remembered(proposal: Proposal, memories: tuple[str, ...]) -> bool:
+def _is_remembered(proposal: Proposal, memories: Sequence[str]) -> bool:
     own_words = proposal.evidence.kind in _OWN_WORDS
     return own_words and any(alike(memory, proposal.rule or "", _SAME) for memory in memories)
 
 
-def _flat(text: str) -> str:
-    return " ".join(re.findall(r"[^\W_]+", text.casefold()))
-
-
 def _offer(
-    chosen: Sequence[tuple[Proposal, Path, Project | None]],
+    chosen: Sequence[_Chosen],
+    books: _Books,
     proposer: str,
     now: int,
-    random_hex: Callable[[], str],
-    dry_run: bool,
+    random_hex: Callable[[], str] | None,
 ) -> tuple[Offered, ...]:
-    """Offer to each book at once what is for it, and return what was offered, best first."""
+    """Offer to each book at once what is for it, and return what was offered, best first.
+
+    A book that cannot take it is added to ``books.broken``. Without ``random_hex`` nothing is written.
+    """
     ids: dict[int, str] = {}
     for folder in dict.fromkeys(folder for _, folder, _ in chosen):
+        if random_hex is None:
+            break
         mine = [at for at, (_, book, _) in enumerate(chosen) if book == folder]
-        if not dry_run:
-            offers = [_as_offer(chosen[at][0], proposer) for at in mine]
+        offers = [_as_offer(chosen[at][0], proposer) for at in mine]
+        try:
             ids.update(zip(mine, offer(folder, offers, now, random_hex), strict=True))
-    return tuple(_offered(*item, ids.get(at)) for at, item in enumerate(chosen))
+        except (BusyError, StoreError) as error:
+            books.broken[folder] = error
+    return tuple(_offered(*item, ids.get(at)) for at, item in enumerate(chosen) if item[1] not in books.broken)
 
 
 def _as_offer(proposal: Proposal, proposer: str) -> Offer:

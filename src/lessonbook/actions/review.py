@@ -12,7 +12,7 @@ from lessonbook.book.repository import exists, open_book, pending_refs
 from lessonbook.book.sentences import LEARNED
 from lessonbook.book.wording import done_text
 from lessonbook.core.candidate import is_candidate_id
-from lessonbook.core.errors import InputError
+from lessonbook.core.errors import InputError, StoreError
 from lessonbook.system.settings import Places
 
 GLOBAL = "global"
@@ -41,7 +41,7 @@ def books(places: Places, which: str = "all", cwd: Path | None = None) -> list[N
     if which == "all":
         return known
     named = [book for book in known if book.name == which]
-    if not named and ("/" in which or which.startswith((".", "~")) or Path(which).is_dir()):
+    if not named and which and ("/" in which or which.startswith((".", "~")) or Path(which).is_dir()):
         return [NamedBook(which, Path(which).expanduser().absolute())]
     if not named:
         names = ", ".join(book.name for book in known)
@@ -52,15 +52,22 @@ def books(places: Places, which: str = "all", cwd: Path | None = None) -> list[N
 def holding(candidates_of: list[NamedBook], id: str) -> NamedBook:
     """Return the book that holds candidate ``id``; the only book, where there is one, whatever it holds.
 
-    Raises ``InputError`` where no book holds it, or two do.
+    Raises ``InputError`` where no book holds it, or two do; ``StoreError`` where none does and one cannot be opened.
     """
     if len(candidates_of) == 1:
         return candidates_of[0]
     if not is_candidate_id(id):
         raise InputError(f"{id!r} is not the id of a candidate; `lessonbook learned` shows the ids.")
-    found = [book for book in candidates_of if _holds(book.folder, id)]
+    found, broken = [], list[StoreError]()
+    for book in candidates_of:
+        try:
+            found += [book] if _holds(book.folder, id) else []
+        except StoreError as error:  # one book that cannot be opened must not keep the others from review
+            broken.append(error)
     if len(found) > 1:
         raise InputError(f"Books {' and '.join(book.name for book in found)} both hold {id}; say which with --book.")
+    if not found and broken:
+        raise broken[0]
     if not found:
         raise InputError(f"No book holds a candidate {id}; `lessonbook learned` shows what waits.")
     return found[0]

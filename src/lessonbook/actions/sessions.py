@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from lessonbook.core.briefing import OPENING, without_briefings
 from lessonbook.core.errors import InputError
 from lessonbook.core.seen import Seen
 from lessonbook.core.session import ReadReport, Session
@@ -64,15 +65,28 @@ class Reading:
         files, seen = find(roots), Seen()
         for item in read_found(_told(files, progress), seen):
             if isinstance(item, Session):
-                yield item
+                yield _in_their_own_words(item)
             else:
                 self._count(item, named=paths is not None)
 
     def _count(self, report: ReadReport, named: bool) -> None:
-        if report.problem and (named or report.agent):
+        if report.problem and (named or report.agent or _worth_telling(report.path)):
             self.unread[report.path] = report.problem
         if report.agent:
             self.agents.setdefault(report.agent, AgentCounts()).add(report)
+
+
+def _worth_telling(path: str) -> bool:
+    """Whether an unread path of an agent's own folder may have held sessions; agents keep other files there too."""
+    return ".jsonl" in Path(path).name or Path(path).is_dir()
+
+
+def _in_their_own_words(session: Session) -> Session:
+    """The session without the briefings of ours that its prompts quote: nobody typed those."""
+    if not any(OPENING in turn.prompt for turn in session.turns):
+        return session
+    turns = (replace(turn, prompt=without_briefings(turn.prompt).strip()) for turn in session.turns)
+    return replace(session, turns=tuple(turns))
 
 
 def _told(files: list[Found], progress: Progress | None) -> Iterator[Found]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +14,13 @@ from lessonbook.book.picking import Pick, Target, needed
 from lessonbook.book.repository import PENDING_REFS, Book, find, pending_refs
 from lessonbook.book.sentences import CHANGED, LEARNED_MAX, SECRET, STALE, TOO_LONG, UNCOMMITTED
 from lessonbook.book.swapping import swap
-from lessonbook.core.errors import BusyError, InputError
+from lessonbook.core.errors import BusyError, InputError, StoreError
 from lessonbook.system.gitbatch import (
     Change,
     NewCommit,
     RefMove,
+    Write,
+    existing,
     move_refs,
     read_index,
     read_objects,
@@ -73,6 +75,9 @@ def _decide(case: _Case, now: int) -> dict[str, Any]:
     pick = Pick() if w.base == w.commit else target.pick(w.changes)
     if pick is None:
         raise InputError(STALE)
+    unread = [shown(change.path) for change in w.changes if change.new and change.new.oid not in target.blobs]
+    if unread:
+        raise StoreError(f"{unread[0]} of {w.id} cannot be read: it is damaged or missing in {case.book.folder}")
     check_secrets(w, target)
     before = _length(target)
     target.advance(pick)
@@ -89,7 +94,7 @@ def restack(book: Book, now: int) -> tuple[list[str], list[str]]:
         return [], []
     head = head_of(book)
     waiting = read_waiting(book, pending_refs(book)[0])
-    moves = moves_onto(waiting, target_of(book, head, waiting, ()), on=head)
+    moves = moves_onto(book, waiting, target_of(book, head, waiting, ()), on=head)
     made = write_commits(book.folder, [moved_commit(w, pick, head) for w, pick in moves.moved], now)
     steps = [RefMove(w.ref, w.commit, new) for (w, _), new in zip(moves.moved, made, strict=True)]
     if steps and not move_refs(book.folder, steps, "lessonbook: restack"):
@@ -127,7 +132,7 @@ def target_of(book: Book, head: str, waiting: Sequence[Waiting], accepted: Seque
     return Target(tree, {oid: found.data for oid, found in read_objects(book.folder, wanted).items()})
 
 
-def moves_onto(waiting: Sequence[Waiting], target: Target, on: str | None) -> Moves:
+def moves_onto(book: Book, waiting: Sequence[Waiting], target: Target, on: str | None) -> Moves:
     """Return what becomes of each candidate on ``target``; ``on`` is the commit of that tree, where it exists yet."""
     moved, stale = [], []
     for w in waiting:
@@ -139,7 +144,15 @@ def moves_onto(waiting: Sequence[Waiting], target: Target, on: str | None) -> Mo
                 stale.append(w.id)
             elif pick.writes:
                 moved.append((w, pick))
-    return Moves(tuple(moved), tuple(stale))
+    # Named by id they are written unread, and the first that is gone would stop all the others.
+    there = existing(book.folder, (write.oid for _, pick in moved for write in pick.writes if write.oid))
+    whole = [(w, pick) for w, pick in moved if all(_is_there(write, there) for write in pick.writes)]
+    stale += [w.id for w, pick in moved if (w, pick) not in whole]
+    return Moves(tuple(whole), tuple(sorted(stale)))
+
+
+def _is_there(write: Write, there: Container[str]) -> bool:
+    return write.data is not None or write.oid is None or write.oid in there
 
 
 def moved_commit(w: Waiting, pick: Pick, parent: str | int) -> NewCommit:
@@ -152,7 +165,7 @@ def _commit(case: _Case, pick: Pick, now: int) -> dict[str, Any]:
     gone = {w.id, *includes(book, waiting)[0].get(w.id, ())}
     dropped = [other for other in waiting if other.id == w.id or (other.id in gone and not other.held)]
     others = [other for other in waiting if other not in dropped]
-    moves = moves_onto(others, case.target, on=None if pick.writes else head)
+    moves = moves_onto(book, others, case.target, on=None if pick.writes else head)
     commits = [moved_commit(w, pick, head)] if pick.writes else []
     commits += [moved_commit(other, p, 0 if pick.writes else head) for other, p in moves.moved]
     made = write_commits(book.folder, commits, now)
@@ -171,12 +184,18 @@ def _length(target: Target) -> int:
 
 
 def check_secrets(w: Waiting, target: Target) -> None:
-    """Refuse a candidate whose new lines hold a secret: a hand-edited branch never went through the proposer."""
+    """Refuse a candidate that would bring a secret to HEAD: a hand-edited branch never went through the proposer."""
     from lessonbook.core.redact import redact
 
+    for what, text in (
+        ("its commit message", w.proposal.text),
+        ("its author", w.proposal.author.decode("utf-8", "replace")),
+    ):
+        if redact(text).count:
+            raise InputError(SECRET.format(name=what))
     for change in w.changes:
         old, new = (target.blobs.get(entry.oid, b"") if entry else b"" for entry in (change.old, change.new))
         known = set(old.splitlines())
         added = b"\n".join(line for line in new.splitlines() if line not in known).decode("utf-8", "replace")
-        if redact(added).count:
-            raise InputError(SECRET.format(name=shown(change.path)))
+        if redact(added).count or (change.new and redact(shown(change.path)).count):
+            raise InputError(SECRET.format(name=redact(shown(change.path)).text))

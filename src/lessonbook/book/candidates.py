@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lessonbook.book.repository import Book, PendingRef
 from lessonbook.system import git
-from lessonbook.system.gitbatch import AUTHOR, Change, Found, compare, read_objects
+from lessonbook.system.gitbatch import AUTHOR, Change, Found, compare, read_objects, spared
 
 LESSON = "Lesson from a replay"
 COMPACTION = "Compact learned AGENTS.md"
@@ -34,7 +34,7 @@ class Message:
         """The message; what does not decode is replaced."""
         try:
             return self.raw.decode((self.encoding or b"utf-8").decode("ascii"), "replace")
-        except (LookupError, UnicodeDecodeError):
+        except (LookupError, ValueError):  # a codec that is unknown, or none for text
             return self.raw.decode("utf-8", "replace")
 
     @property
@@ -79,12 +79,12 @@ def read_waiting(book: Book, refs: Sequence[PendingRef]) -> list[Waiting]:
     """Return the candidates of these branches, in the given order, in four processes whatever their number."""
     if not refs:
         return []
-    parents = _parents(book, [ref.commit for ref in refs])
+    parents = spared(lambda tips: _parents(book, tips), list(dict.fromkeys(ref.commit for ref in refs)))
     lines = {ref.commit: _line(ref.commit, parents) for ref in refs}
-    commits = read_objects(book.folder, (commit for line, *_ in lines.values() for commit in line))
-    known = [ref.commit for ref in refs if ref.commit in commits]
+    found = read_objects(book.folder, (commit for line, *_ in lines.values() for commit in line))
+    known = [ref.commit for ref in refs if ref.commit in found and found[ref.commit].kind == "commit"]
     changed = compare(book.folder, ((commit, lines[commit][1]) for commit in known))
-    return [_waiting(book, ref, lines[ref.commit], commits, changed.get(ref.commit, ())) for ref in refs]
+    return [_waiting(book, ref, lines[ref.commit], found, changed.get(ref.commit)) for ref in refs]
 
 
 def is_proposers(message: Message) -> bool:
@@ -105,23 +105,27 @@ def message_of(data: bytes) -> Message:
     return Message(fields.get(b"author", b""), fields.get(b"encoding"), message)
 
 
+_MISSING = "its commit is missing from the repository"
+_DAMAGED = "the repository is damaged where it is kept (`git fsck` names the objects), so it cannot be read"
 _Line = tuple[tuple[str, ...], str | None, str | None]
 
 
-def _parents(book: Book, tips: Iterable[str]) -> dict[str, list[str]]:
-    """The parents of every commit that a tip reaches and HEAD does not."""
-    asked = [*dict.fromkeys(tips), *([f"^{book.head}"] if book.head else [])]
+def _parents(book: Book, tips: Sequence[str]) -> dict[str, list[str] | None]:
+    """The parents of every commit that a tip reaches and HEAD does not; ``None`` for a tip that HEAD reaches."""
+    asked = [*tips, *([f"^{book.head}"] if book.head else [])]
     data = "".join(f"{name}\n" for name in asked).encode()
     out = git.run(book.folder, "rev-list", "--parents", "--ignore-missing", "--stdin", data=data)
-    return {line[0]: line[1:] for line in (row.split() for row in out.decode().splitlines())}
+    walked = {line[0]: line[1:] for line in (row.split() for row in out.decode().splitlines())}
+    return dict.fromkeys(tips) | walked
 
 
-def _line(tip: str, parents: Mapping[str, list[str]]) -> _Line:
+def _line(tip: str, parents: Mapping[str, list[str] | None]) -> _Line:
     """The commits from ``tip`` down to what HEAD reaches, that base, and what is wrong with them."""
+    if tip not in parents:
+        return (tip,), None, _DAMAGED
     line, at = [], tip
-    while at in parents:
+    while (above := parents.get(at)) is not None:
         line.append(at)
-        above = parents[at]
         if len(above) > 1:
             return tuple(line), above[0], "it is a merge of several commits, which has no single change to pick"
         if not above:
@@ -132,16 +136,19 @@ def _line(tip: str, parents: Mapping[str, list[str]]) -> _Line:
 
 
 def _waiting(
-    book: Book, ref: PendingRef, told: _Line, commits: Mapping[str, Found], changes: tuple[Change, ...]
+    book: Book, ref: PendingRef, told: _Line, found: Mapping[str, Found], changes: tuple[Change, ...] | None
 ) -> Waiting:
     line, base, problem = told
-    messages = [message_of(commits[commit].data) for commit in line if commit in commits]
+    commits = [found[commit] for commit in line if commit in found]
+    messages = [message_of(commit.data) for commit in commits if commit.kind == "commit"]
     proposal = next((m for m in messages if m.subject.startswith((LESSON, COMPACTION))), None)
-    proposal = proposal or (messages[0] if messages else Message(b"", None, b"(its commit is missing)"))
+    proposal = proposal or (messages[0] if messages else Message(b"", None, b"(its commit cannot be read)"))
     if not messages:
-        problem = "its commit is missing from the repository"
+        problem = f"its branch leads to a {commits[0].kind}, not to a commit" if commits else problem or _MISSING
     elif book.head is None:
         problem = "HEAD has no commit yet, so there is nothing to pick it onto"
     elif not AUTHOR.match(proposal.author):
         problem = problem or "its author line is damaged"
-    return Waiting(ref.id, ref.ref, ref.commit, base, len(line) == 1, proposal, changes, ref.held, problem)
+    elif changes is None:
+        problem = problem or _DAMAGED
+    return Waiting(ref.id, ref.ref, ref.commit, base, len(line) == 1, proposal, changes or (), ref.held, problem)

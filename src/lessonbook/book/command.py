@@ -8,8 +8,9 @@ from typing import Any
 
 from lessonbook.book import queue, switch
 from lessonbook.book.wording import done_text, row_text
-from lessonbook.core.errors import LessonbookError
+from lessonbook.core.errors import LessonbookError, reason
 from lessonbook.core.ports import Chat, Reply
+from lessonbook.core.screen import printable
 
 _HELP = "{cmd!r} is not a command: say /learned, /learned compact [ID], /learned on|off|status, or " + (
     "/learned diff|accept|reject ID"
@@ -23,11 +24,11 @@ def answer(folder: Path, arg: str, config_file: Path, now: int) -> str:
     """
     cmd, _, id = (arg.strip() or "list").partition(" ")
     try:
-        return _printable(_answer(folder, cmd, id.strip(), config_file, now))
+        return printable(_answer(folder, cmd, id.strip(), config_file, now))
     except LessonbookError as error:
-        return _printable(str(error))
+        return printable(str(error))
     except OSError as error:
-        return _printable(f"{folder} cannot be worked on: {error.strerror or error}")
+        return printable(f"{folder} cannot be worked on: {reason(error)}")
 
 
 def compact(folder: Path, id: str | None, chat: Chat | None = None) -> dict[str, Any]:
@@ -70,14 +71,6 @@ def _answer(folder: Path, cmd: str, id: str, config_file: Path, now: int) -> str
     if not told["ok"]:
         return str(told["error"])
     return (told["diff"] or "(no change)") if cmd == "diff" else done_text(cmd, told)
-
-
-def _printable(text: str) -> str:
-    if text.isascii() and text.replace("\n", "").isprintable():
-        return text  # the usual list: nothing to look for, and nothing to import for it
-    from lessonbook.core.clean import printable
-
-    return printable(text)
 
 
 def _compacted(told: dict[str, Any]) -> str:

@@ -19,7 +19,7 @@ from lessonbook.book.sentences import CHANGED, LEARNED_MAX, STALE
 from lessonbook.core import compaction
 from lessonbook.core.candidate import is_candidate_id
 from lessonbook.core.compaction_reply import Compacted, compacted
-from lessonbook.core.errors import BusyError, InputError, LessonbookError, ModelError, StoreError
+from lessonbook.core.errors import BusyError, InputError, LessonbookError, ModelError, StoreError, reason
 from lessonbook.core.ports import Chat, Reply
 from lessonbook.system import git
 from lessonbook.system.faults import point
@@ -63,7 +63,7 @@ def compact(folder: Path, id: str | None, chat: Chat, now: int, random_hex: Call
     except LessonbookError as error:
         return {"ok": False, "error": str(error)}
     except OSError as error:
-        return {"ok": False, "error": f"{folder} cannot be worked on: {error.strerror or error}"}
+        return {"ok": False, "error": f"{folder} cannot be worked on: {reason(error)}"}
 
 
 def _compact(book: Book, id: str | None, chat: Chat, now: int, random_hex: Callable[[], str]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from lessonbook.book.repository import Book, exists, open_book, pending_refs
 from lessonbook.book.sentences import UNCOMMITTED_EXPIRY
 from lessonbook.book.swapping import swap
 from lessonbook.core import expiry
-from lessonbook.core.errors import InputError, LessonbookError, StoreError
+from lessonbook.core.errors import InputError, LessonbookError, StoreError, reason
 from lessonbook.core.expiry import DAYS, Verdict
 from lessonbook.system import git
 from lessonbook.system.faults import point
@@ -79,7 +79,7 @@ def expire(
     except LessonbookError as error:
         return {"ok": False, "error": str(error)}
     except OSError as error:
-        return {"ok": False, "error": f"{folder} cannot be worked on: {error.strerror or error}"}
+        return {"ok": False, "error": f"{folder} cannot be worked on: {reason(error)}"}
 
 
 def _expire(book: Book, now: int, days: int, used: Mapping[str, int], worked: bool) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def _pick(book: Book, tree: Mapping[bytes, Entry], leaves: Sequence[Verdict]) ->
 
 def _commit(case: _Case, index: working.Index, now: int) -> tuple[str, accepting.Moves]:
     case.target.advance(case.pick)
-    moves = accepting.moves_onto(case.waiting, case.target, on=None)
+    moves = accepting.moves_onto(case.book, case.waiting, case.target, on=None)
     author = f"{git.NAME} <{git.EMAIL}> {now} +0000".encode()
     commits = [NewCommit(case.head, author, _message(case), case.pick.writes)]
     commits += [accepting.moved_commit(w, pick, 0) for w, pick in moves.moved]

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lessonbook.book.content import AGENTS, DATED, expected
+from lessonbook.book.content import AGENTS, DATED, expected, shown
 from lessonbook.book.repository import open_book
+from lessonbook.core.errors import StoreError
 from lessonbook.system.gitbatch import read_objects, read_tree
 
 
@@ -28,7 +29,7 @@ def read(folder: Path) -> Head:
     """Return what HEAD of the book holds, in three git processes; nothing is locked or written.
 
     Links, submodules and files of unexpected names are left out. Raises ``StoreError`` where git refuses the
-    repository and ``SetupError`` where there is no git.
+    repository or a file of HEAD is damaged, and ``SetupError`` where there is no git.
     """
     book = open_book(folder)
     if book is None or book.head is None:
@@ -36,7 +37,10 @@ def read(folder: Path) -> Head:
     tree = read_tree(book.folder, book.head)
     wanted = {path: entry.oid for path, entry in tree.items() if entry.mode.startswith("100") and expected(path)}
     found = read_objects(book.folder, wanted.values())
-    data = {path: found[oid].data for path, oid in wanted.items() if oid in found}
+    unread = [shown(path) for path, oid in wanted.items() if oid not in found]
+    if unread:
+        raise StoreError(f"{unread[0]} of HEAD cannot be read: it is damaged or missing in {book.folder}.")
+    data = {path: found[oid].data for path, oid in wanted.items()}
     dated = sorted((path for path in data if DATED.match(path)), key=_newest_first)
     return Head(
         commit=book.head,

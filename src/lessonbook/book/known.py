@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from lessonbook.book.candidates import message_of
 from lessonbook.book.content import expected
 from lessonbook.book.repository import REJECTED_REFS, Book, open_book, pending_refs
 from lessonbook.system import git
-from lessonbook.system.gitbatch import compare, read_objects, read_tree
+from lessonbook.system.gitbatch import compare, read_objects, read_tree, spared
 
 KEY = "Evidence-key"
 """The trailer that names what a candidate is about, whatever its wording."""
@@ -45,11 +45,15 @@ def known(folder: Path) -> Known:
 
 
 def _keys(book: Book, tips: Iterable[str]) -> frozenset[str]:
-    data = "".join(f"{tip}\n" for tip in dict.fromkeys(tips)).encode()
-    commits = git.run(book.folder, "rev-list", "--ignore-missing", "--stdin", data=data).decode().split()
+    commits = spared(lambda some: _reached(book, some), list(dict.fromkeys(tips)))
     found = read_objects(book.folder, commits).values()
     trailers = (message_of(commit.data).trailers for commit in found)
     return frozenset(value for lines in trailers for key, value in lines if key == KEY)
+
+
+def _reached(book: Book, tips: Sequence[str]) -> dict[str, None]:
+    data = "".join(f"{tip}\n" for tip in tips).encode()
+    return dict.fromkeys(git.run(book.folder, "rev-list", "--ignore-missing", "--stdin", data=data).decode().split())
 
 
 def _texts(book: Book, tips: Iterable[str]) -> frozenset[str]:

@@ -14,7 +14,7 @@ from lessonbook.book.repository import PENDING_REFS, REJECTED_REFS, Book, open_b
 from lessonbook.book.sentences import CHANGED
 from lessonbook.book.start import start
 from lessonbook.core.candidate import is_candidate_id
-from lessonbook.core.errors import BusyError, InputError
+from lessonbook.core.errors import BusyError, InputError, StoreError
 from lessonbook.system import git
 from lessonbook.system.gitbatch import NewCommit, RefMove, Write, move_refs, read_objects, read_tree, write_commits
 
@@ -58,13 +58,22 @@ def _queued(book: Book, offers: Sequence[Offer], now: int, random_hex: Callable[
     refs, rejected = pending_refs(book, REJECTED_REFS)
     taken = {ref.id for ref in refs} | {ref.removeprefix(REJECTED_REFS)[:22] for ref in rejected}
     ids = new_ids(now, len(offers), {id for id in taken if is_candidate_id(id)}, random_hex)
-    entry = read_tree(book.folder, head).get(AGENTS)
-    agents = read_objects(book.folder, [entry.oid])[entry.oid].data if entry else b""
+    agents = _agents(book, head)
     made = write_commits(book.folder, [_commit(item, head, agents, now) for item in offers], now)
     moves = [RefMove(PENDING_REFS + id, None, commit) for id, commit in zip(ids, made, strict=True)]
     if not move_refs(book.folder, moves, "lessonbook: offer"):
         raise BusyError(CHANGED)
     return ids
+
+
+def _agents(book: Book, head: str) -> bytes:
+    entry = read_tree(book.folder, head).get(AGENTS)
+    if entry is None:
+        return b""
+    found = read_objects(book.folder, [entry.oid]).get(entry.oid)
+    if found is None:
+        raise StoreError(f"AGENTS.md of HEAD cannot be read: it is damaged or missing in {book.folder}.")
+    return found.data
 
 
 def new_ids(now: int, count: int, taken: set[str], random_hex: Callable[[], str]) -> list[str]:

@@ -17,7 +17,7 @@ from typing import Any
 from lessonbook.book.content import AGENTS
 from lessonbook.book.repository import PIN_REFS, Book, exists, open_book
 from lessonbook.book.sentences import CHANGED
-from lessonbook.core.errors import BusyError, InputError, LessonbookError
+from lessonbook.core.errors import BusyError, InputError, LessonbookError, reason
 from lessonbook.core.expiry import PARAGRAPH, SKILL, paragraph_key, skill_key
 from lessonbook.core.paragraphs import split
 from lessonbook.system import git
@@ -106,7 +106,7 @@ def _told(folder: Path, act: Any) -> dict[str, Any]:
     except LessonbookError as error:
         return {"ok": False, "error": str(error)}
     except OSError as error:
-        return {"ok": False, "error": f"{folder} cannot be worked on: {error.strerror or error}"}
+        return {"ok": False, "error": f"{folder} cannot be worked on: {reason(error)}"}
 
 
 def _refs(book: Book) -> dict[str, str]:

@@ -19,7 +19,7 @@ from lessonbook.book.picking import Target, needed
 from lessonbook.book.repository import PENDING_REFS, REJECTED_REFS, Book, exists, find, open_book, pending_refs
 from lessonbook.book.sentences import BATCH, CHANGED, STALE
 from lessonbook.core.candidate import Candidate, is_candidate_id
-from lessonbook.core.errors import BusyError, InputError, LessonbookError, StoreError
+from lessonbook.core.errors import BusyError, InputError, LessonbookError, StoreError, reason
 from lessonbook.system import git
 from lessonbook.system.gitbatch import RefMove, move_refs, read_objects, read_tree
 
@@ -97,12 +97,12 @@ def restack(folder: Path, now: int) -> tuple[list[str], list[str]]:
 @contextmanager
 def book_locked(folder: Path, wait: float = _WAIT) -> Iterator[None]:
     """Hold the lock that a batch holds, the originals' own; raises ``BusyError`` that says a batch is running."""
-    from lessonbook.system import files
+    from lessonbook.system import locks
 
     folder = folder.absolute()
     with ExitStack() as held:
         try:
-            held.enter_context(files.locked(folder.parent / f".{folder.name}.lock", wait=wait))
+            held.enter_context(locks.locked(folder.parent / f".{folder.name}.lock", wait=wait))
         except BusyError as error:
             raise BusyError(BATCH.format(folder=folder)) from error
         yield
@@ -124,7 +124,7 @@ def _told(folder: Path, id: str, act: Callable[[Book, str], dict[str, Any]], *, 
     except LessonbookError as error:
         return {"ok": False, "id": id, "error": str(error)}
     except OSError as error:
-        return {"ok": False, "id": id, "error": f"{folder} cannot be worked on: {error.strerror or error}"}
+        return {"ok": False, "id": id, "error": f"{folder} cannot be worked on: {reason(error)}"}
 
 
 def _opened(folder: Path, *, recover: bool = True) -> Book:
@@ -191,7 +191,8 @@ def _reject(book: Book, id: str) -> dict[str, Any]:
         number += 1
         kept = f"{REJECTED_REFS}{id}.{number}"
     moves = [RefMove(PENDING_REFS + id, ref.commit, None)]
-    if kept not in rejected:
+    # A commit that is gone or damaged cannot be kept; its branch can still go.
+    if kept not in rejected and ref.commit in read_objects(book.folder, [ref.commit]):
         moves.append(RefMove(kept, None, ref.commit))
     if not move_refs(book.folder, moves, f"lessonbook: reject {id}"):
         raise BusyError(CHANGED)

@@ -11,7 +11,7 @@ from json import dumps, loads
 from pathlib import Path
 
 from lessonbook.core.errors import LessonbookError
-from lessonbook.system import files
+from lessonbook.system import files, locks
 
 _HOUR = 3600
 _KEYS = 2000
@@ -26,7 +26,7 @@ def record(state: Path, folder: Path, key: str, now: int) -> bool:
     """
     path = _log(state, folder)
     try:
-        with files.locked(path.with_suffix(".lock"), wait=1.0):
+        with locks.locked(path.with_suffix(".lock"), wait=1.0):
             data = files.read_bytes(path) or b""
             found = _last(data)
             if now - found.get(key, 0) < _HOUR:

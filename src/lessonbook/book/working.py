@@ -15,8 +15,8 @@ from pathlib import Path
 
 from lessonbook.book.content import refusal, shown
 from lessonbook.book.repository import Book
-from lessonbook.core.errors import BusyError
-from lessonbook.system import files
+from lessonbook.core.errors import BusyError, StoreError
+from lessonbook.system import files, locks
 from lessonbook.system.faults import point
 from lessonbook.system.gitbatch import (
     CONFLICT,
@@ -39,12 +39,13 @@ def index_held(book: Book) -> Iterator[None]:
     """Hold git's own index lock, so that no git command can commit or check out in between. Raises ``BusyError``."""
     with ExitStack() as held:
         try:
-            held.enter_context(files.claimed(book.index_lock, _TOKEN, wait=_WAIT))
+            held.enter_context(locks.claimed(book.index_lock, _TOKEN, wait=_WAIT))
         except BusyError as error:
             raise BusyError(
                 f"git's own lock {book.index_lock} is held: another git command works in the book, or one was cut off "
                 "there; nothing was changed; try again when it has finished."
             ) from error
+        files.remove_leftovers(book.index_lock)
         yield
 
 
@@ -95,7 +96,7 @@ def finish(book: Book) -> None:
     Where HEAD holds the new state of a path, and the index or the working file still is as it was before, they are
     brought along; where a person has changed them since, they stay. Where HEAD never moved, nothing happens.
     """
-    if files.release_dead(book.index_lock, _TOKEN):
+    if locks.release_dead(book.index_lock, _TOKEN):
         for path in (book.intent, _new_index_of(book), book.index_lock):
             files.remove_leftovers(path)
     intent = files.read_bytes(book.intent)
@@ -142,7 +143,11 @@ def _write_files(book: Book, steps: Iterable[Change], blobs: Mapping[str, bytes]
         if step.new is None:
             files.remove(_path(book.folder, step.path), up_to=book.folder)
         else:
-            data = blobs[step.new.oid]
+            data = blobs.get(step.new.oid)
+            if data is None:
+                raise StoreError(
+                    f"{shown(step.path)} of HEAD cannot be read: it is damaged or missing in {book.folder}"
+                )
             if now is not None and step.old and blob_id(now, step.old.oid) != step.old.oid and b"\r" not in data:
                 data = data.replace(b"\n", b"\r\n")  # this file is kept with CRLF line ends here
             files.write_atomic(_path(book.folder, step.path), data, follow=False)

@@ -83,11 +83,6 @@ def tokens(text: str) -> int:
     return -(-len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN)
 
 
-def is_briefing(text: str) -> bool:
-    """Whether ``text`` holds a briefing of ours, alone or inside what a host wrapped around it."""
-    return OPENING in text
-
-
 def without_briefings(text: str) -> str:
     """Return ``text`` without the briefings in it: what is left is what somebody else wrote.
 

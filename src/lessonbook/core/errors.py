@@ -45,3 +45,8 @@ class ModelError(LessonbookError):
 
 class LearnError(LessonbookError):
     """The ``learn`` tool could not do what it was asked; the message says what was stored and what was not."""
+
+
+def reason(error: Exception) -> str:
+    """Return what the system says about ``error``, worded for the end of a sentence."""
+    return str(getattr(error, "strerror", None) or error).lower()

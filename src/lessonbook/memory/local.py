@@ -15,7 +15,7 @@ from lessonbook.core.errors import BusyError, StoreError
 from lessonbook.core.lesson import EMPTY, NO_GLOBAL, Lesson, Outcome, Recalled, Receipt
 from lessonbook.core.tidy import tidy_lesson
 from lessonbook.memory import page, scoring
-from lessonbook.system import files
+from lessonbook.system import files, locks
 from lessonbook.system.faults import point
 
 TEXT_LIMIT = 2_000
@@ -61,7 +61,7 @@ class LocalMemory:
             return Receipt(Outcome.REFUSED, reason=NO_GLOBAL if kept.text else EMPTY)
         new = page.make_item(kept.text, kept.context)
         target = self._target()
-        with files.locked(target.with_name(f".{target.name}.lock"), wait=self._wait):
+        with locks.locked(target.with_name(f".{target.name}.lock"), wait=self._wait):
             files.remove_leftovers(target)
             for _ in range(_TRIES):
                 receipt = self._put(new, notes)

@@ -79,6 +79,11 @@ def title(text: str) -> str:
     return safe(text, TITLE_LIMIT - 1).rstrip(" .:")
 
 
+def flat(text: str) -> str:
+    """Return the letters and digits of ``text`` in lower case, words parted by single spaces: what it says, bare."""
+    return re.sub(r"[\W_]+", " ", text.casefold()).strip()
+
+
 def words_of(text: str) -> frozenset[str]:
     """Return the words of a text for comparing two wordings of one lesson."""
     return frozenset(re.findall(r"[^\W_]+", text.casefold()))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from lessonbook.core.errors import StoreError
+from lessonbook.core.errors import StoreError, reason
 from lessonbook.skills.managed import FILE
 from lessonbook.system.folders import Folder
 
@@ -71,7 +71,7 @@ def _folders(folder: Path, seen: set[FileId]) -> tuple[list[Path], str | None]:
     except (FileNotFoundError, NotADirectoryError):
         return [], "is a link that leads nowhere" if folder.is_symlink() else None
     except (OSError, RuntimeError) as error:
-        return [], f"cannot be read: {_why(error)}"
+        return [], f"cannot be read: {reason(error)}"
 
 
 def _leads_on(entry: os.DirEntry[str]) -> bool:
@@ -89,14 +89,14 @@ def _read(path: Path, folder: str) -> SkillFile | None:
     except (FileNotFoundError, NotADirectoryError):
         return SkillFile(path, folder, None, problem="is a link that leads nowhere") if path.is_symlink() else None
     except OSError as error:
-        return SkillFile(path, folder, None, problem=f"cannot be read: {_why(error)}")
+        return SkillFile(path, folder, None, problem=f"cannot be read: {reason(error)}")
     try:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
             return SkillFile(path, folder, None, problem="is not a regular file")
         return SkillFile(path, folder, (found.st_dev, found.st_ino), os.read(handle, HEAD))
     except OSError as error:
-        return SkillFile(path, folder, None, problem=f"cannot be read: {_why(error)}")
+        return SkillFile(path, folder, None, problem=f"cannot be read: {reason(error)}")
     finally:
         os.close(handle)
 
@@ -136,7 +136,3 @@ def _managed(root: Folder, name: str) -> SkillFile | None:
 
 def _reason(path: Path, error: StoreError) -> str:
     return str(error).removeprefix(f"{path} ").removesuffix(".")
-
-
-def _why(error: Exception) -> str:
-    return str(getattr(error, "strerror", None) or error).lower()

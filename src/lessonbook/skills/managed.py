@@ -17,8 +17,8 @@ from lessonbook.core.redact import redact
 from lessonbook.core.skill import Action, Skill
 from lessonbook.skills.history import History, Version
 from lessonbook.system.faults import point
-from lessonbook.system.files import locked
 from lessonbook.system.folders import Folder
+from lessonbook.system.locks import locked
 
 FILE = "SKILL.md"
 MANAGED = "managed-skills"

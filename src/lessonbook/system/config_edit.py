@@ -28,8 +28,8 @@ def read_value(path: Path, key: str) -> Any:
 def set_value(path: Path, key: str, value: bool | str) -> None:
     """Set ``key``, or ``table.key``; a missing file or table is made. The rest of the file keeps its bytes.
 
-    Raises ``ConfigError`` where the file is not valid TOML or holds a table of that name, and ``StoreError`` where it
-    cannot be written. A file that already says so is not written.
+    Raises ``ConfigError`` where the file is not valid TOML or holds a table or a list of that name, and ``StoreError``
+    where it cannot be written. A file that already says so is not written.
     """
     raw = files.read_bytes(path) or b""
     text = _text(raw, path)
@@ -48,7 +48,7 @@ def _with(table: dict[str, Any], key: str, value: bool | str) -> dict[str, Any] 
     """Return what the file must hold afterwards; ``None`` where the key is, or lies in, something of another kind."""
     outer, _, inner = key.rpartition(".")
     if not outer:
-        return None if isinstance(table.get(key), dict) else table | {key: value}
+        return None if isinstance(table.get(key), dict | list) else table | {key: value}
     held = table.get(outer, {})
     changed = _with(held, inner, value) if isinstance(held, dict) else None
     return None if changed is None else table | {outer: changed}
@@ -84,5 +84,5 @@ def _parsed(text: str, path: Path) -> dict[str, Any]:
 
     try:
         return tomllib.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path} is not valid TOML: {error}.") from error

@@ -10,7 +10,7 @@ import os
 import stat
 from pathlib import Path
 
-from lessonbook.core.errors import StoreError
+from lessonbook.core.errors import StoreError, reason
 from lessonbook.system.faults import point
 from lessonbook.system.files import check_replaceable, sync_folder
 
@@ -46,7 +46,7 @@ class Folder:
             except OSError as error:
                 # A link or a file in its place is named by the opening below.
                 if not path.is_symlink() and not path.exists():
-                    raise StoreError(f"{path} cannot be made: {_why(error)}.") from error
+                    raise StoreError(f"{path} cannot be made: {reason(error)}.") from error
             sync_folder(path.parent)
         return cls._opened(path, path, None)
 
@@ -60,7 +60,7 @@ class Folder:
             except FileExistsError:
                 pass
             except OSError as error:
-                raise StoreError(f"{path} cannot be made: {_why(error)}.") from error
+                raise StoreError(f"{path} cannot be made: {reason(error)}.") from error
         return self._opened(path, name, self._handle)
 
     @classmethod
@@ -73,14 +73,14 @@ class Folder:
         except OSError as error:
             if path.is_symlink():
                 raise StoreError(f"{path} is a symbolic link; it is not followed.") from error
-            raise StoreError(f"{path} cannot be opened as a folder: {_why(error)}.") from error
+            raise StoreError(f"{path} cannot be opened as a folder: {reason(error)}.") from error
 
     def names(self) -> list[str]:
         """Return the names in the folder, sorted."""
         try:
             return sorted(os.listdir(self._handle))  # noqa: PTH208 - a handle has no Path
         except OSError as error:
-            raise StoreError(f"{self.path} cannot be listed: {_why(error)}.") from error
+            raise StoreError(f"{self.path} cannot be listed: {reason(error)}.") from error
 
     def stat(self, name: str) -> os.stat_result | None:
         """Return what ``name`` itself is, a link being a link; ``None`` where there is nothing."""
@@ -89,7 +89,7 @@ class Folder:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise StoreError(f"{self.path / name} cannot be read: {_why(error)}.") from error
+            raise StoreError(f"{self.path / name} cannot be read: {reason(error)}.") from error
 
     def read(self, name: str, *, most: int = 1 << 20) -> bytes | None:
         """Return the bytes of a regular file of one hard link and at most ``most`` bytes; ``None`` where there is none.
@@ -104,7 +104,7 @@ class Folder:
         except OSError as error:
             if error.errno == errno.ELOOP:
                 raise StoreError(f"{path} is a symbolic link; it is not followed.") from error
-            raise StoreError(f"{path} cannot be read: {_why(error)}.") from error
+            raise StoreError(f"{path} cannot be read: {reason(error)}.") from error
         try:
             found = os.fstat(handle)
             if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
@@ -112,7 +112,7 @@ class Folder:
             with os.fdopen(handle, "rb", closefd=False) as source:
                 data = source.read(most + 1)
         except OSError as error:
-            raise StoreError(f"{path} cannot be read: {_why(error)}.") from error
+            raise StoreError(f"{path} cannot be read: {reason(error)}.") from error
         finally:
             os.close(handle)
         if len(data) > most:
@@ -127,23 +127,20 @@ class Folder:
             check_replaceable(found, path)
         temporary = f".{name[:64]}.{os.urandom(6).hex()}.tmp"
         try:
-            handle = os.open(
-                temporary,
-                os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC,
-                0o600,
-                dir_fd=self._handle,
-            )
+            # A new file is made with its own rights, so that the system takes off what the person's umask says.
+            handle = os.open(temporary, _NEW, new_mode if found is None else 0o600, dir_fd=self._handle)
             with os.fdopen(handle, "wb") as out:
                 out.write(data)
                 out.flush()
-                os.fchmod(handle, new_mode if found is None else stat.S_IMODE(found.st_mode))
+                if found is not None:
+                    os.fchmod(handle, stat.S_IMODE(found.st_mode))
                 os.fsync(handle)
             point("files.before-rename")
             os.replace(temporary, name, src_dir_fd=self._handle, dst_dir_fd=self._handle)
             point("files.after-rename")
             self._sync()
         except OSError as error:
-            raise StoreError(f"{path} cannot be written: {_why(error)}.") from error
+            raise StoreError(f"{path} cannot be written: {reason(error)}.") from error
         finally:
             self.remove(temporary)
 
@@ -155,7 +152,7 @@ class Folder:
         except FileNotFoundError:
             pass
         except OSError as error:
-            raise StoreError(f"{self.path / name} cannot be removed: {_why(error)}.") from error
+            raise StoreError(f"{self.path / name} cannot be removed: {reason(error)}.") from error
 
     def remove_folder(self, name: str) -> bool:
         """Remove the folder ``name`` where it is empty, and say whether it was."""
@@ -167,7 +164,7 @@ class Folder:
         except OSError as error:
             if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
                 return False
-            raise StoreError(f"{self.path / name} cannot be removed: {_why(error)}.") from error
+            raise StoreError(f"{self.path / name} cannot be removed: {reason(error)}.") from error
         return True
 
     def sweep(self) -> None:
@@ -181,7 +178,3 @@ class Folder:
             os.fsync(self._handle)
         except OSError:  # some network file systems refuse to sync a folder; what was done has happened
             pass
-
-
-def _why(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()

@@ -7,10 +7,10 @@ written to a process is written before anything is read back (git before 2.49 do
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from lessonbook.core.errors import StoreError
 from lessonbook.system import git
@@ -69,8 +69,8 @@ class RefMove:
     new: str | None
 
 
-AUTHOR = re.compile(rb"(?:[^<>\0\n]* )?<[^<>\0\n]*> \d+ [+-]\d{4}\Z")
-"""The author lines that can be written again as they are."""
+AUTHOR = re.compile(rb"(?:[^<>\0\n]* )?<[^<>\0\n]*> \d{1,19} [+-]\d{4}\Z")
+"""The author lines that can be written again as they are; git refuses seconds of more than 64 bits."""
 
 
 def blob_id(data: bytes, like: str) -> str:
@@ -82,10 +82,38 @@ def blob_id(data: bytes, like: str) -> str:
 
 
 def read_objects(folder: Path, names: Iterable[str]) -> dict[str, Found]:
-    """Return each object named (an id), in one process; what the repository lacks is left out."""
-    asked = list(dict.fromkeys(names))
+    """Return each object named (an id), in one process; what the repository lacks or cannot read is left out."""
+    return spared(lambda asked: _read_objects(folder, asked), list(dict.fromkeys(names)))
+
+
+def existing(folder: Path, names: Iterable[str]) -> frozenset[str]:
+    """Return those of the objects named (ids) that the repository can find, in one process; none is read whole."""
+    asked = "".join(f"{name}\n" for name in dict.fromkeys(names))
     if not asked:
+        return frozenset()
+    out = git.run(folder, "cat-file", "--batch-check", data=asked.encode()).decode().splitlines()
+    return frozenset(line.split(" ")[0] for line in out if not line.endswith(" missing"))
+
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+
+def spared(read: Callable[[Sequence[Item]], dict[str, Value]], items: Sequence[Item]) -> dict[str, Value]:
+    """Return what ``read`` returns for all items at once or, where git fails, for as many as it can read.
+
+    git ends at the first damaged object, which must not take the others along. Halving finds it in few processes.
+    """
+    if not items:
         return {}
+    try:
+        return read(items)
+    except StoreError:
+        half = len(items) // 2
+        return spared(read, items[:half]) | spared(read, items[half:]) if half else {}
+
+
+def _read_objects(folder: Path, asked: Sequence[str]) -> dict[str, Found]:
     out = git.run(folder, "cat-file", "--batch", data="".join(f"{name}\n" for name in asked).encode())
     found: dict[str, Found] = {}
     at = 0
@@ -127,14 +155,17 @@ def read_index(folder: Path) -> dict[bytes, Entry]:
 
 
 def compare(folder: Path, pairs: Iterable[tuple[str, str | None]]) -> dict[str, tuple[Change, ...]]:
-    """Return what each commit of ``(commit, base)`` changes against its base (``None``: against nothing)."""
-    lines = {tip: f"{tip} {base}\n" if base else f"{tip}\n" for tip, base in pairs}
-    if not lines:
-        return {}
+    """Return what each commit of ``(commit, base)`` changes against its base (``None``: against nothing).
+
+    What cannot be compared, because an object is damaged or missing, is left out.
+    """
+    return spared(lambda some: _compare(folder, some), list(dict(pairs).items()))
+
+
+def _compare(folder: Path, pairs: Sequence[tuple[str, str | None]]) -> dict[str, tuple[Change, ...]]:
+    lines = [f"{tip} {base}\n" if base else f"{tip}\n" for tip, base in pairs]
     options = ("-r", "-z", "--root", "--always", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv")
-    out = git.run(
-        folder, "diff-tree", "--stdin", *options, "--ignore-submodules=none", data="".join(lines.values()).encode()
-    )
+    out = git.run(folder, "diff-tree", "--stdin", *options, "--ignore-submodules=none", data="".join(lines).encode())
     changed: dict[str, tuple[Change, ...]] = {}
     tip, seen = "", list[Change]()
     fields = iter(out.split(b"\0")[:-1])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lessonbook.core.errors import SetupError
+from lessonbook.core.errors import SetupError, reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,21 +103,20 @@ def read_toml(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise SetupError(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise SetupError(f"{path} cannot be read: {reason(error)}.") from error
     import tomllib  # here, as most commands of a new machine and every listing of the queue do without it
 
     try:
         return tomllib.loads(data.decode("utf-8-sig"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SetupError(f"{path} is not valid TOML: {error}.") from error
 
 
 def parse(table: Mapping[str, Any], where: Places) -> Settings:
     """Return the settings a parsed config holds. Unknown keys are left alone; raises ``SetupError`` for wrong types."""
     autolearn, memory, hindsight = (_table(table, name) for name in ("autolearn", "memory", "hindsight"))
-    agent_dir = _text(table, "agent_dir", "")
     return Settings(
-        agent_dir=_expand(agent_dir, where.home) if agent_dir else where.data / "agent",
+        agent_dir=_agent_dir(_text(table, "agent_dir", ""), where),
         learning=_flag(table, "learning", True),
         autolearn_enabled=_flag(autolearn, "autolearn.enabled", False),
         autolearn_review=_flag(autolearn, "autolearn.review", False),
@@ -155,6 +154,13 @@ def _expand(text: str, home: Path) -> Path:
     if text == "~" or text.startswith("~/"):
         return home / text[2:]
     return Path(text)
+
+
+def _agent_dir(text: str, where: Places) -> Path:
+    folder = _expand(text, where.home) if text else where.data / "agent"
+    if (text and not folder.is_absolute()) or "\0" in text:
+        raise SetupError(f"agent_dir must start with / or ~/ in the configuration, not be {text!r}.")
+    return folder
 
 
 def _table(table: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 
-from lessonbook.core.errors import StoreError
+from lessonbook.core.errors import StoreError, reason
 from lessonbook.transcripts.zst import Decompressed, buffered
 
 LINE_MAX = 16 * 1024 * 1024
@@ -66,7 +66,7 @@ def opened(path: str) -> Iterator[BinaryIO]:
             file.seek(0)
             yield buffered(Decompressed(file)) if compressed else file
     except OSError as error:
-        raise StoreError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from error
+        raise StoreError(f"{path} cannot be read: {reason(error)}.") from error
 
 
 def read_objects(file: BinaryIO) -> Iterator[dict[str, Any] | Skip]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lessonbook.core.errors import LessonbookError
+from lessonbook.core.errors import LessonbookError, reason
 from lessonbook.core.ports import TranscriptReader
 from lessonbook.core.seen import Seen
 from lessonbook.core.session import ReadReport, Session
@@ -143,4 +143,4 @@ def _problem(path: str, agent: str | None, problem: str) -> Found:
 
 
 def _unreadable(error: OSError) -> str:
-    return f"It cannot be read: {(error.strerror or str(error)).lower()}."
+    return f"It cannot be read: {reason(error)}."

@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Sequence
 
 from lessonbook.core.errors import LessonbookError
+from lessonbook.core.redact import redact
 from lessonbook.core.version import __version__
 from lessonbook.system import settings
 from lessonbook.system.files import write_atomic
@@ -18,7 +19,7 @@ def report(error: Exception, words: Sequence[str]) -> str:
     With ``LESSONBOOK_DEBUG`` set the details are printed on standard error instead. Only the verb is kept of the
     command line: the rest may hold what a person would not want in a file.
     """
-    details = "".join(traceback.format_exception(error))
+    details = redact("".join(traceback.format_exception(error))).text
     told = f"Something unexpected happened ({type(error).__name__})"
     if settings.debug_asked():
         sys.stderr.write(details)

@@ -16,6 +16,11 @@ def folder(named: Path | None) -> Path:
         raise InputError("This folder no longer exists; go to another one or name one with --cwd.") from error
 
 
+def typed(text: str) -> str:
+    """Return an argument's text; bytes that the locale has no letters for are read as UTF-8, as terminals send it."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def setup() -> tuple[Places, Settings]:
     """Return where things live and what the configuration says. Raises ``SetupError`` for a broken configuration."""
     where = places()

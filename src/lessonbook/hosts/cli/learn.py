@@ -32,14 +32,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Out) -> int:
     """Keep the lesson and say what happened to it."""
     from lessonbook.actions.learn import LearnSession, LearnTool
-    from lessonbook.hosts.cli.here import folder, setup
+    from lessonbook.hosts.cli.here import folder, setup, typed
     from lessonbook.hosts.cli.remembering import opened
 
-    text = _standard_input() if args.text == "-" else args.text
+    text = _standard_input() if args.text == "-" else typed(args.text)
     if not text.strip():
         raise InputError("The lesson is empty; nothing was stored.")
     _, settings = setup()
-    told = {"memory": text, "context": args.context, "scope": args.scope}
+    told = {"memory": text, "context": typed(args.context) if args.context else None, "scope": args.scope}
     with opened(args.cwd) as memory:
         session = LearnSession(cwd=folder(args.cwd), session_id="cli", memory=memory)
         # The switch is for agents: a person who types a lesson has asked for it.

@@ -6,7 +6,7 @@ import argparse
 from time import time
 from typing import TYPE_CHECKING, Any
 
-from lessonbook.core.errors import InputError
+from lessonbook.core.errors import InputError, StoreError
 from lessonbook.hosts.cli.output import Out
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ def run(args: argparse.Namespace, out: Out) -> int:
     from lessonbook.hosts.cli.here import folder
     from lessonbook.system.settings import places
 
+    if args.id and args.do in ("list", *_SWITCH):
+        raise InputError(f"`lessonbook learned {args.do}` takes no id.")
     if args.do in _SWITCH:
         return _switch(args.do, out)
     where = places()
@@ -70,22 +72,43 @@ def run(args: argparse.Namespace, out: Out) -> int:
 
 
 def _list(books: list[NamedBook], out: Out) -> int:
-    from lessonbook.book.queue import candidates
     from lessonbook.book.wording import row_text
 
-    found = [(book, candidates(book.folder)) for book in books]
+    found, broken = _read(books)
+    if len(broken) == len(books):
+        raise next(iter(broken.values()))
+    code = next((error.exit_code for error in broken.values()), 0)
+    for error in broken.values() if not out.json else ():
+        out.note(f"lessonbook: {error}")
     waiting = [(book, rows) for book, rows in found if rows]
     named = len(books) > 1 and any(book.name != GLOBAL for book, _ in waiting)
     if out.on_terminal and waiting:
         head = ["id", *(["book"] if named else []), "files", "subject", ""]
         out.table({}, head, [_cells(book, row, named) for book, rows in waiting for row in rows], "")
-        _list_pins(books, out)
-        return 0
+        _list_pins([book for book, _ in found], out)
+        return code
     parts = ["\n".join([*([f"{book.name}:"] if named else []), *map(row_text, rows)]) for book, rows in waiting]
-    document = {"ok": True, "books": [_document(book, rows) for book, rows in found] if out.json else []}
+    document = {
+        "ok": not broken,
+        "books": [_document(book, rows) for book, rows in found] if out.json else [],
+        "problems": [{"book": name, "error": str(error)} for name, error in broken.items()],
+    }
     out.result(document, "\n\n".join(parts) or "nothing is pending")
-    _list_pins(books, out)
-    return 0
+    _list_pins([book for book, _ in found], out)
+    return code
+
+
+def _read(books: list[NamedBook]) -> tuple[list[tuple[NamedBook, list[Candidate]]], dict[str, StoreError]]:
+    """Return what waits in each book that can be read, and what is wrong with each other by its name."""
+    from lessonbook.book.queue import candidates
+
+    found, broken = [], {}
+    for book in books:
+        try:
+            found.append((book, candidates(book.folder)))
+        except StoreError as error:  # one bad book must not hide the others
+            broken[book.name] = error
+    return found, broken
 
 
 def _list_pins(books: list[NamedBook], out: Out) -> None:

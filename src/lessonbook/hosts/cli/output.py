@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from lessonbook.core.errors import StoreError
+from lessonbook.core.errors import StoreError, reason
+from lessonbook.core.screen import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Out:
     def text(self, text: str) -> None:
         """Print text for a person; nothing for empty text."""
         if text:
-            _write(_printable(text))
+            _write(printable(text))
 
     def table(
         self, document: Mapping[str, Any], head: Sequence[str], rows: Sequence[Sequence[str]], empty: str
@@ -54,15 +55,25 @@ class Out:
         if sys.stderr is None:
             return
         try:
-            sys.stderr.buffer.write(f"{_printable(text)}\n".encode("utf-8", "backslashreplace"))
+            sys.stderr.buffer.write(f"{printable(text)}\n".encode("utf-8", "backslashreplace"))
             sys.stderr.buffer.flush()
         except OSError:  # closed or full: the exit code still tells
             pass
 
     def error(self, sentence: str) -> None:
-        """Say what went wrong: a sentence on standard error, or the JSON document a program waits for."""
+        """Say what went wrong: the JSON document a program waits for, or a sentence on standard error.
+
+        A sentence may repeat what was typed, and what was typed may be a secret; terminals and agents keep what they
+        are shown.
+        """
+        from lessonbook.core.redact import redact
+
+        sentence = redact(sentence).text
         if self.json:
-            _write(_as_json({"ok": False, "error": sentence}))
+            try:
+                _write(_as_json({"ok": False, "error": sentence}))
+            except StoreError:  # a full disk: standard error is left
+                self.note(f"lessonbook: {_cell(sentence)}")
         else:
             self.note(f"lessonbook: {_cell(sentence)}")
 
@@ -82,22 +93,19 @@ class Out:
             )
 
 
+def amount(number: int, what: str) -> str:
+    """Return ``1 file`` or ``2,000 files``."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def _as_json(document: Mapping[str, Any]) -> str:
     import json  # people, who wait for it to load, never see it
 
     return json.dumps(document, ensure_ascii=False, indent=2, default=str)
 
 
-def _printable(text: str) -> str:
-    if text.isascii() and text.replace("\n", "").isprintable():
-        return text  # most of what is printed; spares the start of the command the tables of Unicode
-    from lessonbook.core.clean import printable
-
-    return printable(text)
-
-
 def _cell(text: str) -> str:
-    return _printable(" ".join(text.split()))
+    return printable(" ".join(text.split()))
 
 
 def _write(text: str) -> None:
@@ -112,7 +120,7 @@ def _write(text: str) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise StoreError(f"The answer could not be written: {(error.strerror or str(error)).lower()}.") from error
+        raise StoreError(f"The answer could not be written: {reason(error)}.") from error
 
 
 def _rich_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any
 
-from lessonbook.hosts.cli.output import Out
+from lessonbook.hosts.cli.output import Out, amount
 
 if TYPE_CHECKING:
     from lessonbook.actions.propose import LeftOut, Offered, Report
@@ -61,13 +61,15 @@ def run(args: argparse.Namespace, out: Out) -> int:
             remembered=_remembered(settings, out),
             progress=step,
         )
+    for failure in report.failed if not out.json else ():
+        out.note(f"lessonbook: {failure}")
     out.result(_document(report), "\n".join(_lines(report)))
-    return 0
+    return report.failed[0].exit_code if report.failed else 0
 
 
 def _document(report: Report) -> dict[str, Any]:
     return {
-        "ok": True,
+        "ok": not report.failed,
         "note": report.note,
         "dry_run": report.dry_run,
         "agents": {agent: _fields(counts) for agent, counts in report.agents.items()},
@@ -77,6 +79,7 @@ def _document(report: Report) -> dict[str, Any]:
         "rates": report.rates,
         "offered": [_fields(one) for one in report.offered],
         "left_out": [_fields(one) for one in report.left_out],
+        "failed": [str(error) for error in report.failed],
     }
 
 
@@ -122,16 +125,12 @@ def _lines(report: Report) -> Iterator[str]:
 
 def _read(agent: str, counts: AgentCounts) -> str:
     if not counts.sessions:
-        return f"{agent}: {_many(counts.files, 'file')}, no session read"
+        return f"{agent}: {amount(counts.files, 'file')}, no session read"
     amounts = ((counts.sessions, "session"), (counts.turns, "turn"), (counts.calls, "call"))
-    text = f"{agent}: {_many(counts.files, 'file')}, {', '.join(_many(*amount) for amount in amounts)}"
+    text = f"{agent}: {amount(counts.files, 'file')}, {', '.join(amount(*one) for one in amounts)}"
     text += f" ({counts.failed:,} failed, {counts.denied:,} refused)"
     skipped = sum(counts.skipped.values())
-    return f"{text}; {_many(skipped, 'line')} skipped ({_counted(counts.skipped)})" if skipped else text
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    return f"{text}; {amount(skipped, 'line')} skipped ({_counted(counts.skipped)})" if skipped else text
 
 
 def _offered(report: Report) -> Iterator[str]:

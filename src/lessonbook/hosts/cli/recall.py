@@ -25,9 +25,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Out) -> int:
     """Print the lessons found, as an agent would get them."""
     from lessonbook.actions.recall import MOST, as_line, recall
+    from lessonbook.hosts.cli.here import typed
     from lessonbook.hosts.cli.remembering import opened
 
-    query = " ".join(args.query)
+    query = typed(" ".join(args.query))
     if not 1 <= args.limit <= MOST:
         raise InputError(f"The limit must be from 1 to {MOST}, not {args.limit}.")
     with opened(args.cwd) as memory:

@@ -8,7 +8,7 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING
 
-from lessonbook.hosts.cli.output import Out
+from lessonbook.hosts.cli.output import Out, amount
 
 if TYPE_CHECKING:
     from lessonbook.actions.status import BookStatus, Status
@@ -36,9 +36,9 @@ def run(args: argparse.Namespace, out: Out) -> int:
 
 def _text(found: Status) -> str:
     learn = "offered to agents" if found.autolearn and found.memory != "off" else "not offered to agents"
-    lessons = "" if found.lessons is None else f", {_count(found.lessons, 'lesson')} for this project"
+    lessons = "" if found.lessons is None else f", {amount(found.lessons, 'lesson')} for this project"
     skills = ", ".join(f"{count} {origin}" for origin, count in found.skills.items())
-    problems = f"; {_count(found.skill_problems, 'problem')}" if found.skill_problems else ""
+    problems = f"; {amount(found.skill_problems, 'problem')}" if found.skill_problems else ""
     rows = [
         ("project", found.project),
         ("learning", "on" if found.learning else "off: nothing learned is briefed"),
@@ -60,9 +60,5 @@ def _book(book: BookStatus) -> str:
     here = "" if book.counts_here else "; another project's"
     if book.head is None:
         return f"nothing accepted yet, {waits}{here}"
-    size = f"AGENTS.md {book.characters:,} of 2,000 characters, {_count(book.skills, 'skill')}"
+    size = f"AGENTS.md {book.characters:,} of 2,000 characters, {amount(book.skills, 'skill')}"
     return f"HEAD {book.head}, {waits}, {size}{here}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
