@@ -106,3 +106,14 @@ def test_what_two_books_hold_or_none_is_refused(run, commit: Commit) -> None:
     assert run("learned").stdout == "nothing is pending\nshop-1234abcd:\npinned  skill release\n"
     for words in (["pin", "nowhere"], ["unpin", "nowhere"], ["pin"], ["pin", " "], ["expire", "--days", "0"]):
         assert run("learned", *words).returncode == 2, words
+
+
+def test_a_broken_book_is_named_only_where_it_was_asked_for(run, commit: Commit) -> None:
+    learned(commit)
+    broken = learned(commit, "shop-1234abcd")
+    (broken / ".git/HEAD").write_text("nonsense")
+    assert run("learned", "pin", "release").stdout == "pinned skill release\n"
+    done = run("learned", "pin", "release", "--book", "shop-1234abcd")
+    assert done.returncode == 5 and "cannot open" in done.stderr
+    done = run("learned", "expire")
+    assert done.returncode == 1 and "expired  AGENTS.md" in done.stdout and "shop-1234abcd" in done.stderr

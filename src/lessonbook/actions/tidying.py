@@ -6,7 +6,7 @@ from typing import Any
 
 from lessonbook.actions.review import NamedBook
 from lessonbook.book import expiring, pins, usage
-from lessonbook.core.errors import InputError, LessonbookError
+from lessonbook.core.errors import InputError, LessonbookError, StoreError
 from lessonbook.core.expiry import DATED, DAYS, PARAGRAPH, day_of
 from lessonbook.system.settings import Places
 
@@ -44,13 +44,22 @@ def pin(books: list[NamedBook], what: str, *, unpin: bool = False) -> tuple[Name
     """
     if not what.strip():
         raise InputError("Say what: a skill's name, or words of one paragraph.")
-    found = [book for book in books if pins.holds(book.folder, what, pinned=unpin)]
+    found = [book for book in books if _holds(book, what, unpin, alone=len(books) == 1)]
     if len(found) > 1:
         raise InputError(f"Books {' and '.join(book.name for book in found)} both hold it; say which with --book.")
     if not found:
         raise InputError(f"No book {'has a pin' if unpin else 'holds a skill or words'} {what!r}.")
     act = pins.unpin if unpin else pins.pin
     return found[0], act(found[0].folder, what)
+
+
+def _holds(book: NamedBook, what: str, unpin: bool, *, alone: bool) -> bool:
+    try:
+        return pins.holds(book.folder, what, pinned=unpin)
+    except StoreError:
+        if alone:
+            raise
+        return False  # one bad book must not hide the others; the doctor says what is wrong with it
 
 
 def pins_text(book: NamedBook) -> list[str]:
