@@ -27,6 +27,7 @@ from lessonbook.book import (
 )
 from lessonbook.book.sentences import LEARNED, LEARNED_MAX, PENDING, SETTINGS, STALE
 from lessonbook.core.errors import LessonbookError
+from lessonbook.core.ports import Reply
 from lessonbook.core.reviewer import Reviewer, parse
 from lessonbook.system import settings
 from lessonbook.system.settings import places
@@ -195,9 +196,14 @@ def restack(folder: Folder) -> tuple[list[str], list[str]]:
     return queue.restack(Path(folder), int(time.time()))
 
 
-def compact(folder: Folder, id: str | None = None, chat: Callable[[str], str] | None = None) -> dict[str, Any]:
-    """Say what a shorter ``AGENTS.md`` needs, an editor model this version cannot run yet: ``{ok: False, error}``."""
-    return command.compact(Path(folder), id)
+def compact(folder: Folder, id: str | None = None, chat: Callable[[str], Reply | str] | None = None) -> dict[str, Any]:
+    """Ask for a shorter ``AGENTS.md`` as one more candidate: ``{ok, id, before, after}`` in characters.
+
+    Folds in candidate ``id`` where it is given: accepting the compaction then accepts it too. ``chat`` takes a prompt
+    and returns the reply; by default it is the editor model of this machine's ``config.toml`` (``[editor]``), and takes
+    as long as that. What a person wrote comes back byte for byte. ``{ok: False, error}`` where it cannot be done.
+    """
+    return command.compact(Path(folder), id, chat)
 
 
 def promote(folder: Folder, id: str, project: Folder) -> dict[str, Any]:

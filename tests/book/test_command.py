@@ -73,9 +73,14 @@ def test_what_others_wrote_is_shown_and_never_acts_on_the_terminal(repo: Any, sa
 
 
 def test_compacting_says_what_it_needs(repo: Any, say: Any) -> None:
-    assert "needs an editor model" in say("compact") and "models.editor" in say("compact")
+    assert "nothing that was proposed" in say("compact")
+    repo.commit({"AGENTS.md": "Run the linter first.\n\nAnd the tests.\n"}, "Lesson from a replay: tests")
+    assert (
+        "needs an editor model" in say("compact") and "[editor]" in say("compact") and "config.toml" in say("compact")
+    )
     assert "nothing is pending" in say(f"compact {A}") and "not the id" in say("compact --all")
-    assert compact(repo.folder, None)["ok"] is False
+    told = compact(repo.folder, None)
+    assert sorted(told) == ["error", "ok"] and told["ok"] is False
 
 
 def test_trouble_is_a_sentence(tmp_path: Path) -> None:

@@ -38,7 +38,11 @@ def test_undo_reject_with_a_reason_and_back(run, commit: Commit) -> None:
 def test_signs_are_listed_shown_and_acknowledged(run, commit: Commit) -> None:
     folder = commit({"AGENTS.md": "x\n"})
     [id] = offered(folder, BAD)
-    assert "(look: override)" in run("learned").stdout
+    assert "look" not in run("learned").stdout and "(look: override)" in run("learned", "list", "--signs").stdout
+    rows = [json.loads(run("learned", "list", *more, "--json").stdout) for more in ([], ["--signs"])]
+    bare, marked = (told["books"][0]["pending"][0] for told in rows)
+    assert marked["signs"][0]["kind"] == "override" and marked["twins"] == []
+    assert bare == {key: value for key, value in marked.items() if key not in ("signs", "twins")}
     assert "Look: override, AGENTS.md line 3:" in run("learned", "diff", id).stdout
     done = run("learned", "accept", id)
     assert done.returncode == 1 and f"`lessonbook learned accept {id} --acknowledge`" in done.stderr

@@ -60,6 +60,9 @@ def test_nothing_heavy_is_imported(words: tuple[str, ...]) -> None:
         ("--help",),
         ("--version",),
         ("hook", "session-start"),
+        ("learned",),
+        ("learned", "list"),
+        ("--json", "learned"),
         ("brief",),
     ],
 )
@@ -67,14 +70,6 @@ def test_what_everybody_waits_for_loads_nothing_slow(words: tuple[str, ...], com
     book = commit({"AGENTS.md": "- Run make test.\n"})
     pending(book)
     assert not (HEAVY | SLOW) & imported(*words)
-
-
-@pytest.mark.parametrize("words", [("learned",), ("learned", "list"), ("--json", "learned")])
-def test_the_list_looks_for_signs_and_loads_nothing_heavy(words: tuple[str, ...], commit) -> None:
-    """What a candidate could be poisoned with takes rules to find; nothing but those is loaded for it."""
-    book = commit({"AGENTS.md": "- Run make test.\n"})
-    pending(book)
-    assert not (HEAVY | {"argparse"}) & imported(*words)
 
 
 def test_only_a_skill_loads_the_rules_for_skills(home: Path) -> None:

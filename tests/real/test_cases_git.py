@@ -125,7 +125,7 @@ def test_gq_02_se_03_no_verb_and_no_hook_runs_a_program_of_anybodys(
     verbs: list[tuple[int, tuple[str, ...]]] = [
         (0, ("config", "set", "memory.backend", "mnemopi")), (0, ("learn", "A lesson.")), (0, ("recall", "lesson")),
         (0, ("propose",)), (0, ("learned",)), (0, ("learned", "diff", IDS[0])), (0, ("learned", "accept", IDS[0])),
-        (0, ("learned", "reject", IDS[1])), (0, ("learned", "accept", IDS[2], "--json")), (1, ("learned", "compact")),
+        (0, ("learned", "reject", IDS[1])), (0, ("learned", "accept", IDS[2], "--json")), (4, ("learned", "compact")),
         (0, ("learned", "list", "--book", "project")), (0, ("brief", "--full")), (0, ("hook", "session-start")),
         (0, ("skills",)), (0, ("skills", "show", "s0")), (0, ("status",)), (0, ("doctor",)),
     ]  # fmt: skip

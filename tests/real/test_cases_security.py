@@ -50,6 +50,7 @@ def test_se_01_no_name_of_any_verb_walks_out(here, commit, candidate, home: Path
     file.write_text(SKILL)
     (home / "x").mkdir()
     (home / "x/SKILL.md").write_text(SKILL)
+    (book.parent / ".learned.lock").touch()  # `compact -- --` names none, and asks for the whole book
     before = snapshot(tmp_path)
     for verb in VERBS:
         for name in TRICKS:

@@ -21,10 +21,13 @@ def all_skills(where: Places, settings: Settings, cwd: Path) -> Catalogue:
     return list_skills(where, settings, cwd, learned_files(heads(where, cwd)))
 
 
-def skill_text(where: Places, settings: Settings, cwd: Path, name: str, version: int | None = None) -> str:
+def skill_text(
+    where: Places, settings: Settings, cwd: Path, name: str, version: int | None = None, now: int | None = None
+) -> str:
     """Return the SKILL.md of the skill a session in ``cwd`` would get under ``name``.
 
-    ``version`` asks for a kept version of a managed one. Raises ``InputError`` where there is none.
+    ``version`` asks for a kept version of a managed one. With ``now`` (epoch seconds) reading a learned skill counts
+    as a use, which keeps it from expiring. Raises ``InputError`` where there is none.
     """
     if version is not None:
         return read_version(settings, name, version)
@@ -35,9 +38,27 @@ def skill_text(where: Places, settings: Settings, cwd: Path, name: str, version:
     if used is None:
         raise InputError(f"There is no skill {name!r} here; `lessonbook skills` lists them.")
     data = files.get(str(used.path)) if used.origin == "learned" else read_bytes(used.path)
+    if used.origin == "learned" and now is not None:
+        _note_use(where, cwd, str(used.path), now)
     text = (data or b"").decode("utf-8", "replace")
     # What agents wrote and people edited by hand is redacted again on the way out; an authored file is its author's.
     return text if used.origin == "authored" else redact(text).text
+
+
+def _note_use(where: Places, cwd: Path, path: str, now: int) -> None:
+    """Note that a learned skill was read, in the nearest book that holds its file."""
+    from lessonbook.book.usage import record
+    from lessonbook.core.expiry import skill_key
+
+    for project in (identify(cwd), None):
+        folder = book_folder(where, project)
+        try:
+            held = path in read(folder).skills
+        except LessonbookError:  # the skill came from another book then
+            continue
+        if held:
+            record(where.state, folder, skill_key(path.split("/")[1]), now)
+            return
 
 
 def heads(where: Places, cwd: Path) -> list[Head]:

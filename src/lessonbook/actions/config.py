@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from shlex import quote
 from typing import Any
 
 from lessonbook.core.errors import InputError
 from lessonbook.memory.registry import BACKENDS
-from lessonbook.system.settings import Places, Settings, parse, read_toml
+from lessonbook.system.settings import Editor, Places, Settings, parse, read_toml
 
 _YES = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}
 
@@ -22,8 +23,17 @@ ABOUT: Mapping[str, str] = {
     "hindsight.url": "the address of a Hindsight server",
     "review.name": "who accepts and edits candidates: the name their commits carry",
     "review.email": "and the e-mail address",
+    "editor.command": "the editor model: a command that reads the prompt on standard input (set in the file)",
+    "editor.url": "or its OpenAI-compatible address (set in the file)",
+    "editor.model": "and its name there (set in the file)",
+    "editor.key_env": "the environment variable that holds the key (set in the file)",
+    "editor.timeout": "how many seconds one answer of it may take (set in the file)",
 }
 """Every setting, in the order it is listed, and what it does."""
+_BY_HAND = (
+    '{key} is set by hand, in {file}: a table [editor] with command = ["claude", "-p"], or with url and model '
+    "(and key_env, timeout)."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +68,8 @@ def change(places: Places, key: str, text: str) -> Item:
     from lessonbook.system.config_edit import set_value
 
     _known(key)
+    if key.startswith("editor."):  # a list, or several that are only understood together
+        raise InputError(_BY_HAND.format(key=key, file=places.config_file))
     value = _typed(places, key, text)
     set_value(places.config_file, key, value)
     return get(places, key)
@@ -102,8 +114,19 @@ def _known(key: str) -> None:
 
 
 def _value(settings: Settings, key: str) -> bool | str | None:
+    section, _, name = key.partition(".")
+    if section == "editor":
+        return _editor_value(settings.editor, name)
     value = getattr(settings, key.replace(".", "_"))
     return value if value is None or isinstance(value, bool) else str(value)
+
+
+def _editor_value(editor: Editor | None, name: str) -> str | None:
+    if editor is None:
+        return None
+    if name == "command":
+        return " ".join(map(quote, editor.command)) or None
+    return f"{editor.timeout:g}" if name == "timeout" else str(getattr(editor, name)) or None
 
 
 def _lookup(table: Mapping[str, Any], key: str) -> Any:

@@ -7,7 +7,6 @@ from pathlib import Path
 from lessonbook.book import queue
 from lessonbook.book.location import book_folder
 from lessonbook.book.repository import exists, open_book, pending_refs
-from lessonbook.book.reviewing import look_dict, reviewed
 from lessonbook.book.sentences import LEARNED
 from lessonbook.book.wording import done_text, look_lines
 from lessonbook.core.errors import InputError, StoreError
@@ -115,6 +114,8 @@ def decide(
 
 
 def _explained(book: NamedBook, id: str) -> tuple[dict[str, Any], str]:
+    from lessonbook.book.reviewing import look_dict, reviewed
+
     told = queue.diff(book.folder, id)
     if not told["ok"]:
         return told, told["error"]
@@ -124,13 +125,6 @@ def _explained(book: NamedBook, id: str) -> tuple[dict[str, Any], str]:
     lines = [row.subject, *(f"  {key}: {value}" for key, value in row.trailers), *look_lines(row), ""]
     evidence = [list(pair) for pair in row.trailers]
     return {**told, "evidence": evidence, **look_dict(row)}, "\n".join([*lines, told["diff"] or "(no change)"])
-
-
-def compacted(book: NamedBook, id: str | None) -> dict[str, Any]:
-    """Propose a shorter ``AGENTS.md``: the contract's result."""
-    from lessonbook.book.command import compact
-
-    return compact(book.folder, id)
 
 
 def _projects(places: Places) -> list[NamedBook]:

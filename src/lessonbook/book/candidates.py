@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
-from lessonbook.book.repository import Book, PendingRef, asking_refs, here_only, opening
+from lessonbook.book.repository import PIN_REFS, Book, PendingRef, asking_refs, here_only, opening
 from lessonbook.core.value import Value
 from lessonbook.system import git
 from lessonbook.system.gitbatch import AUTHOR, CHANGES, OBJECTS, Change, Found, compare, read_objects, spared
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 LESSON = "Lesson from a replay"
 COMPACTION = "Compact learned AGENTS.md"
 """How the subjects of a proposer's commits start; the originals tell its paragraphs from a person's by them."""
+EXPIRY = "Expire what nothing used"
+"""The subject of a commit that removes what nothing used; its trailers ``Expired`` name what went."""
+EDITED = "Edited-by"
+"""The trailer that names who changed a candidate before it was accepted."""
 
 _DATE = re.compile(rb"> (\d{1,12}) ")
 _TRAILER = re.compile(r"([A-Za-z][A-Za-z0-9-]*): *(.*)")
@@ -85,7 +89,7 @@ class Asked:
         with self._all:
             here = here_only(folder)
             self.book = self._all.enter_context(opening(folder))
-            self.refs = self._all.enter_context(asking_refs(folder))
+            self.refs = self._all.enter_context(asking_refs(folder, PIN_REFS))
             self.commits = self._all.enter_context(git.Started(folder, *OBJECTS, env=here))
             self.changes = self._all.enter_context(git.Started(folder, *CHANGES, env=here))
             self._all = self._all.pop_all()
@@ -123,6 +127,14 @@ def parents_of(data: bytes) -> list[str]:
     """Return the ids of the parents a raw commit object names."""
     head = data.partition(b"\n\n")[0]
     return [line[7:].decode() for line in head.split(b"\n") if line.startswith(b"parent ")]
+
+
+def is_proposers(message: Message) -> bool:
+    """Return whether a commit of this message wrote the proposer's words, and only its (contract §2.4).
+
+    What a person edited before it was accepted (trailer ``Edited-by``) holds a person's words, no one knows which.
+    """
+    return message.subject.startswith((LESSON, COMPACTION)) and all(key != EDITED for key, _ in message.trailers)
 
 
 def message_of(data: bytes) -> Message:

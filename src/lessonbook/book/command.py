@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from lessonbook.book import queue, rejecting, remembered, reviewing, switch, undoing, verifying
-from lessonbook.book.sentences import EDITOR
 from lessonbook.book.wording import (
     done_text,
     look_lines,
@@ -17,8 +16,8 @@ from lessonbook.book.wording import (
     undone_text,
     verified_text,
 )
-from lessonbook.core.candidate import is_candidate_id
 from lessonbook.core.errors import LessonbookError, reason
+from lessonbook.core.ports import Chat, Reply
 from lessonbook.core.screen import printable
 
 _HELP = "{cmd!r} is not a command: say /learned, /learned compact [ID], /learned on|off|status, " + (
@@ -42,15 +41,25 @@ def answer(folder: Path, arg: str, config_file: Path, now: int) -> str:
         return printable(f"{folder} cannot be worked on: {reason(error)}")
 
 
-def compact(folder: Path, id: str | None) -> dict[str, Any]:
-    """Say what a compaction needs: ``{ok: False, error}``; a bad or unknown ``id`` is named first."""
-    if id and not is_candidate_id(id):
-        return {"ok": False, "error": f"{id!r} is not the id of a candidate; the list shows the ids"}
-    if id:
-        told = queue.diff(folder, id)
-        if not told["ok"]:
-            return {"ok": False, "error": told["error"]}
-    return {"ok": False, "error": EDITOR}
+def compact(folder: Path, id: str | None, chat: Chat | None = None) -> dict[str, Any]:
+    """Propose a shorter ``AGENTS.md``, by this machine's editor model where ``chat`` is not given.
+
+    Returns ``{ok, id, before, after}`` in characters, or ``{ok: False, error}``; see ``compacting.compact``.
+    """
+    import secrets
+    import time
+
+    from lessonbook.book import compacting
+
+    return compacting.compact(folder, id, chat or editor, int(time.time()), lambda: secrets.token_hex(3))
+
+
+def editor(prompt: str) -> Reply:
+    """Ask this machine's editor model, as a compaction does. Raises ``SetupError`` and ``ModelError``."""
+    from lessonbook.system.chat import ask_editor
+    from lessonbook.system.settings import places
+
+    return ask_editor(prompt, places(), "compact")
 
 
 def _answer(folder: Path, cmd: str, id: str, config_file: Path, now: int) -> str:
@@ -65,7 +74,7 @@ def _answer(folder: Path, cmd: str, id: str, config_file: Path, now: int) -> str
     if cmd == "verify":
         return verified_text(verifying.verify(folder))
     if cmd == "compact":
-        return str(compact(folder, id or None)["error"])
+        return _compacted(compact(folder, id or None))
     if cmd == "edit":
         return _EDIT.format(id=id or "ID")
     acts: dict[str, Callable[[], dict[str, Any]]] = {
@@ -110,3 +119,10 @@ def _split(folder: Path, words: str, config_file: Path, now: int) -> dict[str, A
 
     id, _, way = words.partition(" ")
     return split(folder, id, way.strip().removeprefix("by ") or "file", now, reviewer(config_file))
+
+
+def _compacted(told: dict[str, Any]) -> str:
+    if not told["ok"]:
+        return str(told["error"])
+    size = f"AGENTS.md goes from {told['before']:,} to {told['after']:,} characters"
+    return f"proposed {told['id']}: {size}; see it with /learned diff {told['id']}"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lessonbook.book.candidates import Message, Waiting, message_of
+from lessonbook.book.candidates import COMPACTION, Message, Waiting, message_of
 from lessonbook.book.content import AGENTS
 from lessonbook.book.history import accepted, history
 from lessonbook.book.marks import value_of
@@ -76,8 +76,9 @@ def decided(book: Book, waiting: Sequence[Waiting], rejected: Mapping[str, str])
     ``rejected`` are the refs under ``refs/lessonbook/rejected/`` with their commits.
     """
     seen = [_Seen(Twin(w.id, "pending"), w.proposal, w.changes) for w in waiting]
-    seen += _accepted(book)
     seen += _rejected(book, rejected)
+    # A compaction says again what others said: only once it is HEAD is that a lesson of its own.
+    seen = [one for one in seen if not one.message.subject.startswith(COMPACTION)] + _accepted(book)
     blobs = read_objects(book.folder, (e.oid for one in seen for c in one.changes for e in (c.old, c.new) if e))
     data = {oid: found.data for oid, found in blobs.items()}
     return Decided([_record(one, data) for one in seen])

@@ -17,9 +17,13 @@ ALONG = "Accepted-with"
 """Another candidate that left the queue with it, because it was folded in or held already."""
 ACKNOWLEDGED = "Acknowledged"
 """A sign of poisoning that the person had seen when they accepted."""
+UNDO = "Undo: "
+"""How the subject of a commit starts that takes an acceptance back."""
 UNDONE = "Undone-id"
 """The candidate whose acceptance a commit on HEAD takes back."""
 UNDONE_COMMIT = "Undone-commit"
+EXPIRED = "Expired"
+"""What an expiry removed, one trailer per part: ``<kind> <key or name> <the day since which nothing used it>``."""
 REJECTED = "Rejected-id"
 """The candidate that a commit under ``refs/lessonbook/rejected/`` remembers; its parent is the candidate's commit."""
 REASON = "Rejected-reason"
@@ -34,6 +38,11 @@ def unmarked(raw: bytes) -> bytes:
     head, gap, last = raw.rstrip(b"\n").rpartition(b"\n\n")
     kept = [line for line in last.split(b"\n") if not (gap and _OURS.match(line))]
     return (head + gap + b"\n".join(kept)).rstrip(b"\n") + b"\n"
+
+
+def taken_back(message: Message) -> str | None:
+    """Return the commit that a commit of ``undoing`` takes back; ``None`` for any other commit."""
+    return value_of(message, UNDONE_COMMIT) if message.subject.startswith(UNDO) else None
 
 
 def value_of(message: Message, key: str) -> str | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from lessonbook.book.candidates import EDITED as EDITED
 from lessonbook.book.candidates import Message
 
 ACCEPTED = "Accepted-by"
-EDITED = "Edited-by"
 SPLIT = "Split-from"
 
 _LINE = re.compile(rb"(?:[A-Za-z][A-Za-z0-9-]*: *|[ \t]+[^ \t\r\n])[^\n]*")

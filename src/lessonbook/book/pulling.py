@@ -15,7 +15,7 @@ from lessonbook.book.marks import unmarked
 from lessonbook.book.moving import moved_commit, moves
 from lessonbook.book.queue import book_locked, opened
 from lessonbook.book.remembered import id_of_ref
-from lessonbook.book.repository import PENDING_REFS, REJECTED_REFS, Book, exists, open_book, pending_refs
+from lessonbook.book.repository import PENDING_REFS, REJECTED_REFS, Book, exists, is_pin, open_book, pending_refs
 from lessonbook.book.sentences import CHANGED, UNCOMMITTED
 from lessonbook.book.sharing import KEPT, check_whole, decided_by, is_above, shared
 from lessonbook.book.swapping import swap
@@ -50,7 +50,7 @@ class _Theirs:
     pending: Mapping[str, str]
     """Id → commit."""
     kept: Mapping[str, str]
-    """Every ref of ``KEPT`` → commit."""
+    """Every ref of ``KEPT`` → its object."""
 
 
 def pull(folder: Path, where: str, now: int) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def _fetched(folder: Path, line: Line) -> _Theirs:
     return _Theirs(
         head=found["head"],
         pending={id: oid for id, oid in pending.items() if is_candidate_id(id)},
-        kept={ref: oid for ref, oid in kept.items() if is_candidate_id(ref.rpartition("/")[2][:22])},
+        kept={ref: oid for ref, oid in kept.items() if is_pin(ref) or is_candidate_id(ref.rpartition("/")[2][:22])},
     )
 
 

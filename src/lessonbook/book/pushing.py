@@ -12,7 +12,7 @@ from lessonbook.book.content import shown
 from lessonbook.book.marks import unmarked
 from lessonbook.book.queue import opened
 from lessonbook.book.remembered import candidate_commit, id_of_ref
-from lessonbook.book.repository import PENDING_REFS, REJECTED_REFS, Book, exists, pending_refs
+from lessonbook.book.repository import PENDING_REFS, REJECTED_REFS, Book, exists, is_pin, pending_refs
 from lessonbook.book.sharing import KEPT, check_whole, decided_by, is_above, shared
 from lessonbook.core.errors import InputError, StoreError
 from lessonbook.core.remote import Remote
@@ -87,7 +87,18 @@ def _check_history(book: Book, head: str, before: str | None) -> None:
 
 
 def _clean(book: Book, kept: Mapping[str, str]) -> dict[str, str]:
-    """Those refs whose candidates hold no secret: rejecting is what one does to a candidate that holds one."""
+    """Those refs whose candidates hold no secret: rejecting is what one does to a candidate that holds one.
+
+    Nor does a pin whose note somebody wrote by hand.
+    """
+    pins = {ref: oid for ref, oid in kept.items() if is_pin(ref)}
+    notes = read_objects(book.folder, pins.values())
+    return _clean_candidates(book, {ref: oid for ref, oid in kept.items() if ref not in pins}) | {
+        ref: oid for ref, oid in pins.items() if oid in notes and not _is_secret(notes[oid].data)
+    }
+
+
+def _clean_candidates(book: Book, kept: Mapping[str, str]) -> dict[str, str]:
     records = read_objects(book.folder, kept.values())
     commits = {ref: candidate_commit(oid, records.get(oid)) for ref, oid in kept.items()}
     texts = read_objects(book.folder, commits.values())
@@ -106,12 +117,16 @@ def _with_secrets(book: Book, changed: Mapping[str, Sequence[Change]]) -> dict[s
 
 
 def _brings_secret(change: Change, blobs: Mapping[str, bytes]) -> bool:
-    from lessonbook.core.redact import redact
-
     old, new = (blobs.get(entry.oid, b"") if entry else b"" for entry in (change.old, change.new))
     known = set(old.splitlines())
     lines = b"\n".join(line for line in new.splitlines() if line not in known)
-    return redact(lines.decode("utf-8", "replace")).count > 0
+    return _is_secret(lines)
+
+
+def _is_secret(data: bytes) -> bool:
+    from lessonbook.core.redact import redact
+
+    return redact(data.decode("utf-8", "replace")).count > 0
 
 
 def _sent(line: Line, moves: Mapping[str, str], gone: Mapping[str, str]) -> None:

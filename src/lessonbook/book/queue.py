@@ -39,13 +39,19 @@ def candidates(folder: Path) -> list[Candidate]:
     A dated file's candidate that holds the entries of older ones names them in ``includes``, and they are left out.
     Never waits. Raises ``StoreError`` where git refuses the repository, ``SetupError`` where there is no git.
     """
+    return listed(folder)[0]
+
+
+def listed(folder: Path) -> tuple[list[Candidate], bool]:
+    """Return ``candidates``, and whether anything is pinned (``pins``): asked at once, as the list shows both."""
     if not exists(folder):
-        return []
+        return [], False
     with Asked(folder) as asked:
         book = recovered(folder, asked)
         if book is None:
-            return []
-        return rows(book, read_waiting(book, pending_refs(book, started=asked.refs)[0], asked))
+            return [], False
+        refs, pinned = pending_refs(book, started=asked.refs)
+        return rows(book, read_waiting(book, refs, asked)), bool(pinned)
 
 
 def rows(book: Book, waiting: Sequence[Waiting]) -> list[Candidate]:

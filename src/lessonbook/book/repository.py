@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -16,6 +17,10 @@ PENDING_REFS = "refs/heads/pending/"
 REJECTED_REFS = "refs/lessonbook/rejected/"
 ALONG_REFS = "refs/lessonbook/accepted-with/"
 """Candidates that left the queue with another one, kept so that undoing can put them back."""
+PIN_REFS = "refs/lessonbook/pins/"
+"""One ref per pinned paragraph or skill, named by its key, so that pins of two clones join by fetching."""
+
+_PIN = re.compile(re.escape(PIN_REFS) + r"[0-9a-f]{32}\Z", re.ASCII)
 
 
 class Book(Value):
@@ -120,6 +125,11 @@ def _refusal(folder: Path, said: str) -> str:
         return f"{folder} is a bare repository: it has no working files, so it cannot be a book."
     first = said.strip().partition("\n")[0].removeprefix("fatal: ")
     return f"{folder} holds a repository that git cannot open: {first or 'it is damaged'}"
+
+
+def is_pin(ref: str) -> bool:
+    """Whether a ref is a pin's: ``PIN_REFS`` and a key of 32 hex digits."""
+    return _PIN.match(ref) is not None
 
 
 def asking_refs(folder: Path, *patterns: str) -> git.Started:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lessonbook.book import queue
-from lessonbook.book.candidates import Waiting, read_waiting
+from lessonbook.book.candidates import COMPACTION, Waiting, read_waiting
 from lessonbook.book.decided import Decided, brought_text, decided, keys_of
 from lessonbook.book.repository import REJECTED_REFS, Book, pending_refs
 from lessonbook.book.signs import signs_of
@@ -61,6 +61,7 @@ def _looked_at(book: Book, waiting: Sequence[Waiting], rows: Sequence[Candidate]
     for row in rows:
         w = by_id[row.id]
         text = print_of(brought_text(w.changes, blobs))
-        twins = known.twins(keys_of(w.proposal), text, but=w)
+        compacts = w.proposal.subject.startswith(COMPACTION)  # every line of it is like what it shortens
+        twins = () if compacts else known.twins(keys_of(w.proposal), text, but=w)
         looked.append(row.but(signs=signs_of(w, blobs), twins=twins))
     return looked

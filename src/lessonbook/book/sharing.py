@@ -1,8 +1,9 @@
 """What pulling and pushing a team's book share: where to, what travels, and what counts as decided.
 
-HEAD's branch travels, the pending branches, and what was rejected (with the reasons) or left the queue with another
-candidate. It is fast-forward only, and nothing of anybody's is overwritten. A candidate that somebody decided leaves
-everybody's queue; one that no longer applies shows as stale.
+HEAD's branch travels, the pending branches, what was rejected (with the reasons) or left the queue with another
+candidate, and pins. A pin that was taken away stays where others have it: nothing says that they meant it too. It is
+fast-forward only, and nothing of anybody's is overwritten. A candidate that somebody decided leaves everybody's queue;
+one that no longer applies shows as stale.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from lessonbook.book.candidates import message_of
 from lessonbook.book.history import accepted, history
 from lessonbook.book.marks import unmarked
 from lessonbook.book.remembered import candidate_commit, id_of_ref
-from lessonbook.book.repository import ALONG_REFS, REJECTED_REFS, Book, exists
+from lessonbook.book.repository import ALONG_REFS, PIN_REFS, REJECTED_REFS, Book, exists
 from lessonbook.core.errors import InputError, LessonbookError
 from lessonbook.core.remote import Remote, remote
 from lessonbook.system import git
 from lessonbook.system.gitbatch import read_objects
 
-KEPT = (REJECTED_REFS, ALONG_REFS)
+KEPT = (REJECTED_REFS, ALONG_REFS, PIN_REFS)
 """Where the refs lie that travel beside the branches."""
 
 

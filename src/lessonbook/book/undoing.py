@@ -16,7 +16,7 @@ from lessonbook.book import accepting, working
 from lessonbook.book.candidates import Waiting, read_waiting
 from lessonbook.book.content import refusal
 from lessonbook.book.history import Step, accepted, history, undone
-from lessonbook.book.marks import ALONG, UNDONE, UNDONE_COMMIT, ids_of, unmarked
+from lessonbook.book.marks import ALONG, UNDO, UNDONE, UNDONE_COMMIT, ids_of, unmarked
 from lessonbook.book.moving import moved_commit, moves
 from lessonbook.book.picking import Pick, Target
 from lessonbook.book.queue import told
@@ -152,7 +152,7 @@ def _commit(case: _Case, pick: Pick, again: Pick, now: int) -> dict[str, Any]:
 def _revert(case: _Case, pick: Pick, now: int) -> NewCommit:
     author = f"{git.NAME} <{git.EMAIL}> {now} +0000".encode()
     subject = case.step.message.subject
-    text = f"Undo: {subject}\n\n{UNDONE}: {case.id}\n{UNDONE_COMMIT}: {case.step.commit}\n"
+    text = f"{UNDO}{subject}\n\n{UNDONE}: {case.id}\n{UNDONE_COMMIT}: {case.step.commit}\n"
     return NewCommit(case.head, author, text.encode("utf-8", "surrogateescape"), pick.writes)
 
 

@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from lessonbook.book.candidates import COMPACTION, LESSON
+from lessonbook.book.candidates import COMPACTION, EXPIRY, LESSON
 from lessonbook.book.content import shown
 from lessonbook.book.history import Step, history
-from lessonbook.book.marks import UNDONE, id_of
+from lessonbook.book.marks import EXPIRED, UNDONE, id_of, value_of
 from lessonbook.book.repository import open_book
 from lessonbook.core.errors import LessonbookError
 from lessonbook.system.gitbatch import Change, blob_id, compare
@@ -38,9 +38,10 @@ class Verified:
 def verify(folder: Path) -> Verified:
     """Return every change on HEAD that did not come through the queue, newest first, in four processes.
 
-    A merge that a person made is one change. The originals leave no mark but the subject of what they accept, so that
-    is what theirs are known by. Whoever can write to the repository can write such a subject or mark: this finds what
-    went round the queue, not who lied about it. Raises ``StoreError`` and ``SetupError`` as the list does.
+    What was taken back (``undoing``) or expired (``expiring``) here did not go round it, and is not counted. A merge
+    that a person made is one change. The originals leave no mark but the subject of what they accept, so that is what
+    theirs are known by. Whoever can write to the repository can write such a subject or mark: this finds what went
+    round the queue, not who lied about it. Raises ``StoreError`` and ``SetupError`` as the list does.
     """
     book = open_book(folder)
     steps = history(book) if book else []
@@ -74,7 +75,8 @@ def verified(folder: Path) -> dict[str, Any]:
 def _came_through(step: Step) -> bool:
     if len(step.parents) != 1:
         return False
-    return step.accepted is not None or (step.ours and id_of(step.message, UNDONE) is not None)
+    expiry = step.message.subject == EXPIRY and value_of(step.message, EXPIRED) is not None
+    return step.accepted is not None or (step.ours and (expiry or id_of(step.message, UNDONE) is not None))
 
 
 def _by_the_originals(step: Step) -> bool:

@@ -37,6 +37,12 @@ class StoreError(LessonbookError):
     exit_code = 5
 
 
+class ModelError(LessonbookError):
+    """A model did not answer, or not as asked: look at its service or command, or simply ask again."""
+
+    exit_code = 6
+
+
 class LearnError(LessonbookError):
     """The ``learn`` tool could not do what it was asked; the message says what was stored and what was not."""
 

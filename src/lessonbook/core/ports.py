@@ -1,4 +1,4 @@
-"""The Protocols that what comes in many kinds must meet: memories, transcript readers, proposers.
+"""The Protocols that what comes in many kinds must meet: memories, transcript readers, proposers, models.
 
 Adding a kind is one module that meets its Protocol, one line in its folder's registry, and one test that inherits the
 contract suite in ``lessonbook.testing``.
@@ -7,6 +7,7 @@ contract suite in ``lessonbook.testing``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from lessonbook.core.candidate import Proposal
@@ -80,4 +81,23 @@ class Proposer(Protocol):
 
     def propose(self, sessions: Iterable[Session]) -> Sequence[Proposal]:
         """Return what the sessions teach, most worthwhile first. Pure: writes nothing, decides nothing."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model answered and what that took; ``None`` where its door does not say."""
+
+    text: str
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost: float | None = None
+    """In dollars."""
+
+
+class Chat(Protocol):
+    """One turn with a model: a prompt goes in, a reply comes out. A plain function ``prompt -> str`` is one too."""
+
+    def __call__(self, prompt: str, /) -> Reply | str:
+        """Return the answer. Raises ``ModelError`` where there is none and ``SetupError`` where none is set up."""
         ...

@@ -96,6 +96,23 @@ def write_atomic(
         temporary.unlink(missing_ok=True)
 
 
+def append_line(path: Path, data: bytes) -> None:
+    """Add one line to a log that only its owner can read; lines of several processes never mix. Raises ``StoreError``.
+
+    The file and its folders are made where they are missing. A symbolic link is refused.
+    """
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, flags, 0o600)
+        try:
+            os.write(handle, data.rstrip(b"\n") + b"\n")
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {reason(error)}.") from error
+
+
 def remove_leftovers(path: Path) -> None:
     """Remove the temporary files that killed writers and claimers of ``path`` left beside it.
 

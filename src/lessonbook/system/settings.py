@@ -34,6 +34,19 @@ class Places(Value):
         return self.config / "learned"
 
 
+class Editor(Value):
+    """The editor model: a command that reads the prompt on standard input, or an OpenAI-compatible address."""
+
+    command: tuple[str, ...] = ()
+    url: str = ""
+    """The base address, such as ``http://localhost:11434/v1``; empty where ``command`` is used."""
+    model: str = ""
+    key_env: str = ""
+    """The environment variable that holds the key; empty where the address needs none."""
+    timeout: float = 300.0
+    """Seconds one answer may take."""
+
+
 class Settings(Value):
     """What ``config.toml`` says, with the defaults filled in."""
 
@@ -45,6 +58,7 @@ class Settings(Value):
     hindsight_url: str | None = None
     review_name: str | None = None
     review_email: str | None = None
+    editor: Editor | None = None
 
 
 def environment() -> dict[str, str]:
@@ -135,7 +149,26 @@ def parse(table: Mapping[str, Any], where: Places) -> Settings:
         hindsight_url=_text(hindsight, "hindsight.url", "") or None,
         review_name=_text(review, "review.name", "") or None,
         review_email=_text(review, "review.email", "") or None,
+        editor=_editor(_table(table, "editor")),
     )
+
+
+def _editor(table: Mapping[str, Any]) -> Editor | None:
+    if not table:
+        return None
+    command, timeout = table.get("command", []), table.get("timeout", 300)
+    if not isinstance(command, list) or not all(isinstance(part, str) and part for part in command):
+        raise SetupError('editor.command must be a list of words in the configuration, such as ["claude", "-p"].')
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= 3600:
+        raise SetupError(f"editor.timeout must be a number of seconds up to 3600, not {timeout!r}.")
+    url, model, key = (_text(table, f"editor.{name}", "") for name in ("url", "model", "key_env"))
+    if bool(command) == bool(url):
+        raise SetupError("editor needs either command or url in the configuration, not both.")
+    if url and not model:
+        raise SetupError("editor.model must name the model to ask at editor.url in the configuration.")
+    if command and (model or key):
+        raise SetupError("editor.model and editor.key_env belong to editor.url; put the model into editor.command.")
+    return Editor(tuple(command), url, model, key, float(timeout))
 
 
 def _base(env: Mapping[str, str], name: str, default: Path) -> Path:

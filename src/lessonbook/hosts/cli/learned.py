@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from lessonbook.core.errors import InputError, StoreError
 from lessonbook.hosts.cli import learned_more
-from lessonbook.hosts.cli.learned_more import MORE, answer
+from lessonbook.hosts.cli.learned_more import GLOBAL, MORE, answer, headed
 from lessonbook.hosts.cli.output import Out
 
 TYPE_CHECKING = False
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from lessonbook.actions.review import NamedBook
     from lessonbook.core.pending import Candidate
 
+    _Found = tuple[NamedBook, list[Candidate], bool]
+    """A book, what waits in it, and whether anything in it is pinned."""
+
 EXAMPLES = """
   lessonbook learned                                   what waits for review, in every book
   lessonbook learned diff 20261130-210500-3fa2c1       what one would change, and why
@@ -29,19 +32,22 @@ EXAMPLES = """
   lessonbook learned reject 20261130-210500-3fa2c1 --reason "only true on Windows"
   lessonbook learned undo 20261130-210500-3fa2c1       take an accepted one back into the queue
   lessonbook learned list --book project               only this project's book
+  lessonbook learned compact                           propose a shorter AGENTS.md, by your editor model
+  lessonbook learned expire --dry-run                  what nothing used for 30 days, and would leave the book
+  lessonbook learned pin release-check                 this skill never expires
+  lessonbook learned pin "before each commit"          nor does the paragraph with these words
   lessonbook learned off                               brief nothing that was accepted, until `on`
   lessonbook learned status                            whether learning is on or off"""
 
-GLOBAL = "global"
 _SWITCH = ("on", "off", "status")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``learned``."""
-    actions = ["list", "diff", "accept", "reject", "edit", "split", "compact", *MORE, *_SWITCH]
+    actions = ["list", "diff", "accept", "reject", "edit", "split", *MORE, *_SWITCH]
     parser.add_argument("do", nargs="?", choices=actions, default="list", help="what to do (default: list)")
     ids = parser.add_argument(
-        "ids", nargs="*", metavar="ID", help="the candidate; accept takes several; pull, push: remote"
+        "ids", nargs="*", metavar="ID", help="the candidate; accept takes several; pull, push: remote; pin: what"
     )
     ids.completer = _ids  # type: ignore[attr-defined]  # where argcomplete looks for it
     parser.add_argument(
@@ -55,6 +61,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--delete", action="append", metavar="PATH", help="edit: leave PATH out (repeatable)")
     parser.add_argument("--by", choices=["file", "paragraph"], help="split: by what (default: file)")
     parser.add_argument("--to", metavar="PROJECT", help="promote: the folder of the project's repository")
+    parser.add_argument("--signs", action="store_true", help="list: signs of poisoning and near twins too (slower)")
+    parser.add_argument("--days", type=int, metavar="N", help="expire: unused for how many days (default: 30)")
+    parser.add_argument("--dry-run", action="store_true", help="expire: only say what would leave")
 
 
 def plain(words: Sequence[str]) -> SimpleNamespace | None:
@@ -63,7 +72,7 @@ def plain(words: Sequence[str]) -> SimpleNamespace | None:
     The list is what is asked for most, and loading ``argparse`` takes a third as long as listing a hundred candidates.
     """
     asked = [word for word in words if word != "--json"]
-    options = {**dict.fromkeys(("book", *_OPTIONS)), "all": False, "acknowledge": False}
+    options = {**dict.fromkeys(("book", *_OPTIONS)), **dict.fromkeys(_FLAGS, False)}
     return SimpleNamespace(do="list", ids=[], **options) if asked in ([], ["list"]) else None
 
 
@@ -81,12 +90,9 @@ def run(args: argparse.Namespace | SimpleNamespace, out: Out) -> int:
         where, "all" if args.book is None else args.book, folder(None) if args.book == "project" else None
     )
     if args.do == "list":
-        return _list(books, out)
-    id = args.ids[0] if args.ids else None
+        return _list(books, out, args.signs)
     if args.do in MORE:
-        return learned_more.run(books, args, out)
-    if args.do == "compact":
-        return _compact(review.holding(books, id) if id else books[0], id, out)
+        return learned_more.run(where, books, args, out)
     if args.do in ("accept", "edit", "split"):
         from lessonbook.hosts.cli import rework
 
@@ -101,19 +107,22 @@ def _ids(**_: object) -> list[str]:
     from lessonbook.actions.review import books
     from lessonbook.system.settings import places
 
-    return [row.id for _, rows in _read(books(places()))[0] for row in rows]
+    return [row.id for _, rows, _ in _read(books(places()), signs=False)[0] for row in rows]
 
 
 _OPTIONS = {"all": "accept", "only": "accept", "file": "edit", "delete": "edit", "by": "split"}
 _OPTIONS |= {"acknowledge": "accept", "reason": "reject", "to": "promote"}
+_OPTIONS |= {"signs": "list", "days": "expire", "dry_run": "expire"}
+_FLAGS = ("all", "acknowledge", "signs", "dry_run")
+_ALONE = ("list", "rejected", "verify", "expire", *_SWITCH)
 
 
 def _check(args: argparse.Namespace | SimpleNamespace) -> None:
     """Refuse options and ids that the action does not take, before anything is done."""
     for option, action in _OPTIONS.items():
         if getattr(args, option) and args.do != action:
-            raise InputError(f"--{option} belongs to `lessonbook learned {action}`.")
-    if args.do in ("list", "rejected", "verify", *_SWITCH, "compact"):
+            raise InputError(f"--{option.replace('_', '-')} belongs to `lessonbook learned {action}`.")
+    if args.do in (*_ALONE, "compact"):
         if len(args.ids) > (args.do == "compact"):
             raise InputError(f"`lessonbook learned {args.do}` takes {'one id' if args.do == 'compact' else 'no id'}.")
     elif args.all:
@@ -121,74 +130,95 @@ def _check(args: argparse.Namespace | SimpleNamespace) -> None:
             raise InputError(
                 "Say which book: `lessonbook learned accept --all --book global|project|all`, without ids."
             )
-    elif not args.ids and args.do not in ("pull", "push"):
+    elif not args.ids and args.do not in ("pull", "push", "pin", "unpin"):
         raise InputError(f"Say which one: `lessonbook learned {args.do} ID`; `lessonbook learned` shows the ids.")
     elif len(args.ids) > 1 and (args.do != "accept" or args.only):
         raise InputError(f"Say one ID: `lessonbook learned {args.do} ID`; only accept takes several, without --only.")
 
 
-def _list(books: list[NamedBook], out: Out) -> int:
+def _list(books: list[NamedBook], out: Out, signs: bool) -> int:
     from lessonbook.book.wording import row_text
 
-    found, broken = _read(books)
+    found, broken = _read(books, signs)
     if len(broken) == len(books):
         raise next(iter(broken.values()))
     code = next((error.exit_code for error in broken.values()), 0)
     for error in broken.values() if not out.json else ():
         out.note(f"lessonbook: {error}")
-    waiting = [(book, rows) for book, rows in found if rows]
+    waiting = [(book, rows) for book, rows, _ in found if rows]
     named = len(books) > 1 and any(book.name != GLOBAL for book, _ in waiting)
     if out.on_terminal and waiting:
         head = ["id", *(["book"] if named else []), "files", "subject", ""]
         out.table({}, head, [_cells(book, row, named) for book, rows in waiting for row in rows], "")
-        return code
-    parts = ["\n".join([*([f"{book.name}:"] if named else []), *map(row_text, rows)]) for book, rows in waiting]
-    document = {
-        "ok": not broken,
-        "books": [_document(book, rows) for book, rows in found],
-        "problems": [{"book": name, "error": str(error)} for name, error in broken.items()],
-    }
-    out.result(document, "\n\n".join(parts) or "nothing is pending")
+    else:
+        parts = ["\n".join([*([f"{book.name}:"] if named else []), *map(row_text, rows)]) for book, rows in waiting]
+        document = {
+            "ok": not broken,
+            "books": [_document(book, rows, pinned, signs) for book, rows, pinned in found] if out.json else [],
+            "problems": [{"book": name, "error": str(error)} for name, error in broken.items()],
+        }
+        out.result(document, "\n\n".join(parts) or "nothing is pending")
+    _list_pins([book for book, _, pinned in found if pinned], out)
     return code
 
 
-def _read(books: list[NamedBook]) -> tuple[list[tuple[NamedBook, list[Candidate]]], dict[str, StoreError]]:
-    """Return what waits in each book that can be read, and what is wrong with each other by its name."""
-    from lessonbook.book.reviewing import reviewed
+def _read(books: list[NamedBook], signs: bool) -> tuple[list[_Found], dict[str, StoreError]]:
+    """Return what waits in each book that can be read, and what is wrong with each other by its name.
 
-    found, broken = [], {}
+    Looking for signs takes twice as long as everything else of the list, so it is done where a person asks for it, or
+    decides.
+    """
+    from lessonbook.book.queue import listed
+
+    found: list[_Found] = []
+    broken = {}
     for book in books:
         try:
-            found.append((book, reviewed(book.folder)))
+            rows, pinned = listed(book.folder)
+            found.append((book, _looked_at(book, rows) if signs and rows else rows, pinned))
         except StoreError as error:  # one bad book must not hide the others
             broken[book.name] = error
     return found, broken
 
 
-def _document(book: NamedBook, rows: list[Candidate]) -> dict[str, Any]:
-    return {"book": book.name, "folder": str(book.folder), "pending": list(map(_row, rows))}
+def _looked_at(book: NamedBook, rows: list[Candidate]) -> list[Candidate]:
+    from lessonbook.book.reviewing import reviewed
+
+    return reviewed(book.folder)
 
 
-def _row(row: Candidate) -> dict[str, Any]:
+def _list_pins(books: list[NamedBook], out: Out) -> None:
+    if books and not out.json:
+        from lessonbook.actions.tidying import pins_text
+
+        found = [(book, "\n".join(pins_text(book))) for book in books]
+        out.text("\n".join(headed([(book, text) for book, text in found if text])))
+
+
+def _document(book: NamedBook, rows: list[Candidate], pinned: bool, signs: bool) -> dict[str, Any]:
+    pins: list[dict[str, Any]] = []
+    if pinned:
+        from lessonbook.actions.tidying import pin_rows
+
+        pins = pin_rows(book)
+    found = {"pending": [_row(row, signs) for row in rows], "pinned": pins}
+    return {"book": book.name, "folder": str(book.folder), **found}
+
+
+def _row(row: Candidate, signs: bool) -> dict[str, Any]:
+    fields = ("id", "at", "subject", "files", "stale", "over", "includes")
+    plain = {name: getattr(row, name) for name in fields} | {"evidence": [list(pair) for pair in row.trailers]}
+    if not signs:
+        return plain
     from lessonbook.book.reviewing import look_dict
 
-    fields = ("id", "at", "subject", "files", "stale", "over", "includes")
-    plain = {name: getattr(row, name) for name in fields}
-    return plain | {"evidence": [list(pair) for pair in row.trailers], **look_dict(row)}
+    return plain | look_dict(row)
 
 
 def _cells(book: NamedBook, row: Candidate, named: bool) -> list[str]:
     from lessonbook.book.wording import notes
 
     return [row.id, *([book.name] if named else []), ", ".join(row.files), row.subject, "; ".join(notes(row))]
-
-
-def _compact(book: NamedBook, id: str | None, out: Out) -> int:
-    from lessonbook.actions.review import compacted
-
-    told = compacted(book, id)
-    text = f"proposed {told['id']}: {told['before']} → {told['after']} characters" if told["ok"] else told["error"]
-    return answer({**told, "book": book.name}, text, out)
 
 
 def _switch(do: str, out: Out) -> int:

@@ -1,4 +1,4 @@
-"""The rest of ``lessonbook learned``: what undoes, checks and shares decisions."""
+"""The rest of ``lessonbook learned``: what undoes, checks and shares decisions, and what shortens a book."""
 
 from __future__ import annotations
 
@@ -10,18 +10,21 @@ from lessonbook.hosts.cli.output import Out
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from types import SimpleNamespace
     from typing import Any
 
     from lessonbook.actions.review import NamedBook
+    from lessonbook.system.settings import Places
 
     Args = argparse.Namespace | SimpleNamespace
 
+GLOBAL = "global"
 
-def run(books: list[NamedBook], args: Args, out: Out) -> int:
+
+def run(where: Places, books: list[NamedBook], args: Args, out: Out) -> int:
     """Do one of ``MORE``. Exit code 1 where it was refused, or where ``verify`` found something."""
-    return _ACTS[args.do](books, args, out)
+    return _ACTS[args.do](where, books, args, out)
 
 
 def answer(document: dict[str, Any], text: str, out: Out) -> int:
@@ -33,7 +36,13 @@ def answer(document: dict[str, Any], text: str, out: Out) -> int:
     return 0 if document["ok"] else 1
 
 
-def _undo(books: list[NamedBook], args: Args, out: Out) -> int:
+def headed(parts: Sequence[tuple[NamedBook, str]]) -> list[str]:
+    """Return the text of each book, under its name where not all of them are of the global one."""
+    named = any(book.name != GLOBAL for book, _ in parts)
+    return [f"{book.name}:\n{text}" if named else text for book, text in parts]
+
+
+def _undo(where: Places, books: list[NamedBook], args: Args, out: Out) -> int:
     from lessonbook.actions import undo
 
     book = undo.that_accepted(books, _id(args))
@@ -41,7 +50,7 @@ def _undo(books: list[NamedBook], args: Args, out: Out) -> int:
     return answer({**told, "book": book.name}, text, out)
 
 
-def _unreject(books: list[NamedBook], args: Args, out: Out) -> int:
+def _unreject(where: Places, books: list[NamedBook], args: Args, out: Out) -> int:
     from lessonbook.actions import undo
 
     book = undo.that_rejected(books, _id(args))
@@ -49,13 +58,13 @@ def _unreject(books: list[NamedBook], args: Args, out: Out) -> int:
     return answer({**told, "book": book.name}, text, out)
 
 
-def _rejected(books: list[NamedBook], args: Args, out: Out) -> int:
+def _rejected(where: Places, books: list[NamedBook], args: Args, out: Out) -> int:
     from lessonbook.actions.undo import all_rejected
 
     return answer(*all_rejected(books), out)
 
 
-def _verify(books: list[NamedBook], args: Args, out: Out) -> int:
+def _verify(where: Places, books: list[NamedBook], args: Args, out: Out) -> int:
     from lessonbook.actions.undo import all_verified
 
     told, text = all_verified(books)
@@ -63,7 +72,7 @@ def _verify(books: list[NamedBook], args: Args, out: Out) -> int:
     return 0 if told["ok"] else 1
 
 
-def _promote(books: list[NamedBook], args: Args, out: Out) -> int:
+def _promote(where: Places, books: list[NamedBook], args: Args, out: Out) -> int:
     from pathlib import Path
 
     from lessonbook.actions import share, undo
@@ -75,7 +84,7 @@ def _promote(books: list[NamedBook], args: Args, out: Out) -> int:
     return answer({**told, "book": book.name}, text, out)
 
 
-def _share(books: list[NamedBook], args: Args, out: Out) -> int:
+def _share(where: Places, books: list[NamedBook], args: Args, out: Out) -> int:
     from lessonbook.actions import share
 
     if not args.ids:
@@ -88,13 +97,55 @@ def _share(books: list[NamedBook], args: Args, out: Out) -> int:
     return answer({**told, "book": books[0].name}, text, out)
 
 
+def _compact(where: Places, books: list[NamedBook], args: Args, out: Out) -> int:
+    from lessonbook.actions import review, tidying
+
+    id = args.ids[0] if args.ids else None
+    book = review.holding(books, id) if id else books[0]
+    told = tidying.compacted(book, id, int(time()))
+    text = f"proposed {told['id']}: {told['before']:,} → {told['after']:,} characters"
+    return answer({**told, "book": book.name}, text, out)
+
+
+def _expire(where: Places, books: list[NamedBook], args: Args, out: Out) -> int:
+    from lessonbook.actions import tidying
+    from lessonbook.core.expiry import DAYS
+
+    days = DAYS if args.days is None else args.days
+    if days < 1:
+        raise InputError("--days takes a whole number from 1.")
+    now = int(time())
+    told = [(book, tidying.expire(where, book, now, days, dry_run=args.dry_run)) for book in books]
+    done = [(book, tidying.expired_text(one, dry_run=args.dry_run)) for book, one in told if one["ok"]]
+    ok = all(one["ok"] for _, one in told)
+    document = {"ok": ok, "books": [{"book": book.name, "folder": str(book.folder), **one} for book, one in told]}
+    text = "\n\n".join(headed([(book, said) for book, said in done if said]))
+    out.result(document, text or ("nothing expires" if ok else ""))
+    for book, one in told if not out.json else ():
+        if not one["ok"]:
+            out.error(f"{book.name}: {one['error']}")
+    return 0 if ok else 1
+
+
+def _pin(where: Places, books: list[NamedBook], args: Args, out: Out) -> int:
+    from lessonbook.actions.tidying import pin
+
+    book, told = pin(books, args.ids[0] if args.ids else "", unpin=args.do == "unpin")
+    text = f"{args.do}ned {told['kind']} {told['text']}" if told["ok"] else told["error"]
+    return answer({**told, "book": book.name}, text, out)
+
+
 def _id(args: Args) -> str:
     if not args.ids:
         raise InputError(f"Say which one: `lessonbook learned {args.do} ID`.")
     return str(args.ids[0])
 
 
-_ACTS: dict[str, Callable[[list[NamedBook], Args, Out], int]] = {
+_ACTS: dict[str, Callable[[Places, list[NamedBook], Args, Out], int]] = {
+    "compact": _compact,
+    "expire": _expire,
+    "pin": _pin,
+    "unpin": _pin,
     "undo": _undo,
     "rejected": _rejected,
     "unreject": _unreject,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from time import localtime, strftime
+from time import localtime, strftime, time
 
 from lessonbook.core.errors import InputError
 from lessonbook.hosts.cli.output import Out
@@ -88,7 +88,7 @@ def _show(name: str, to: int | None, out: Out) -> int:
     from lessonbook.hosts.cli.here import folder, setup
 
     where, settings = setup()
-    text = skill_text(where, settings, folder(None), name, to)
+    text = skill_text(where, settings, folder(None), name, to, int(time()))
     out.result({"ok": True, "name": name, "text": text}, text.rstrip("\n"))
     return 0
 
