@@ -79,9 +79,12 @@ def test_se_04_hidden_text_of_a_candidate_is_shown_decoded(here, commit: Commit,
     id = "20270301-080000-0000aa"
     hidden = f"Base.\n\nRule{TAGS} one\u202e two\x1b[2J.\n\nHarmless {' '.join(HARMLESS)}.\n"
     candidate(book, id, {"AGENTS.md": hidden}, f"Lesson from a replay: quiet{TAGS}\x1b[2J")
-    for words in (("learned",), ("learned", "diff", id), ("learned", "accept", id)):
+    refused = here("learned", "accept", id)
+    assert refused[0] == 1 and "hidden" in refused.stderr
+    assert TAGS[0] not in refused.stderr and "\x1b" not in refused.stderr
+    for words in (("learned",), ("learned", "diff", id), ("learned", "accept", id, "--acknowledge")):
         out = here(*words).stdout
-        assert (r"\U000e006f\U000e0062" in out and r"\x1b[2J" in out) or words[-2:] == ("accept", id)
+        assert (r"\U000e006f\U000e0062" in out and r"\x1b[2J" in out) or "accept" in words
         assert TAGS[0] not in out and "\x1b" not in out and "\u202e" not in out
     brief = here("brief").stdout
     assert "Rule one two" in brief.replace("  ", " ") and all(harmless in brief for harmless in HARMLESS)
