@@ -85,3 +85,16 @@ def test_a_wrong_type_can_be_set_right(file: Path) -> None:
     file.write_text("learning = 1\n")
     assert change(places(), "learning", "true").value is True
     assert get(places(), "learning").is_set
+
+
+def test_the_editor_model_is_shown_and_set_by_hand(file: Path) -> None:
+    file.write_text('[editor]\ncommand = ["claude", "-p", "be brief"]\n')
+    values = {item.key: item.value for item in listed(places()) if item.is_set}
+    assert values == {"editor.command": "claude -p 'be brief'"}
+    file.write_text('[editor]\nurl = "http://localhost:1/v1"\nmodel = "m"\ntimeout = 2.5\n')
+    values = {item.key: item.value for item in listed(places()) if item.is_set}
+    assert values == {"editor.url": "http://localhost:1/v1", "editor.model": "m", "editor.timeout": "2.5"}
+    before = file.read_bytes()
+    with pytest.raises(InputError, match=r"set by hand, in .*command = "):
+        change(places(), "editor.model", "other")
+    assert file.read_bytes() == before

@@ -11,9 +11,14 @@ import pytest
 
 from lessonbook.book import blame
 from lessonbook.book.blame import Hand, hands, laid_over, written
+from lessonbook.book.editing import edit
+from lessonbook.book.queue import accept
 from lessonbook.book.repository import open_book
+from lessonbook.book.undoing import undo
 from lessonbook.core.compaction_reply import line_key
+from lessonbook.core.reviewer import Reviewer
 
+A = "20270301-080000-0000aa"
 LESSON, COMPACTION = "Lesson from a replay: x", "Compact learned AGENTS.md with x (9 to 8 characters)"
 
 
@@ -176,3 +181,34 @@ def test_a_change_laid_over_is_by_its_own_hand() -> None:
     ]
     assert laid_over("", [], "A\n", Hand(True, 9)) == [Hand(True, 9)]
     assert written("", []) == ()
+
+
+def test_what_an_undo_brings_back_has_the_hands_it_had(repo: Any) -> None:
+    commit(repo, "By hand.\n\nLearned.\n", LESSON, 1_800_000_000)
+    repo.propose(A, {"AGENTS.md": "Both in one.\n\nMore.\n"})
+    assert accept(repo.folder, A, 1_800_000_100)["ok"]
+    commit(repo, f"{repo.text()}\nOf mine.\n", "By hand", 1_800_000_200)
+    assert undo(repo.folder, A, 1_800_000_300)["ok"] and repo.text() == "By hand.\n\nLearned.\n\nOf mine.\n"
+    assert whose(repo) == [
+        ("By hand.", True, 1_800_000_000), ("Learned.", True, 1_800_000_000), ("Of mine.", False, 1_800_000_200),
+    ]  # fmt: skip
+    assert accept(repo.folder, A, 1_800_000_400)["ok"] and undo(repo.folder, A, 1_800_000_500)["ok"]
+    assert [hand[1:] for hand in whose(repo)][:2] == [(True, 1_800_000_000)] * 2
+
+
+def test_what_an_undo_brings_back_of_a_persons_is_theirs_and_so_is_an_undo_they_amended(repo: Any) -> None:
+    commit(repo, "Mine.\n\nLearned.\n", LESSON, 1_800_000_000)
+    commit(repo, "Mine, as I say.\n\nLearned.\n", "By hand", 1_800_000_001)
+    repo.propose(A, {"AGENTS.md": "Short.\n"})
+    assert accept(repo.folder, A, 1_800_000_100)["ok"] and undo(repo.folder, A, 1_800_000_200)["ok"]
+    assert [hand[1] for hand in whose(repo)] == [False, True]
+    repo.git("commit", "-q", "--amend", "--no-edit")
+    assert [hand[1] for hand in whose(repo)] == [False, False]
+
+
+def test_edited_before_it_was_accepted_is_a_persons(repo: Any) -> None:
+    repo.propose(A, {"AGENTS.md": f"{repo.text()}\nLearned.\n"})
+    text = f"{repo.text()}\nLearned, as I say it.\n"
+    assert edit(repo.folder, A, {"AGENTS.md": text}, 1_800_000_000, Reviewer("Ana", "ana@example.org"))["ok"]
+    assert accept(repo.folder, A, 1_800_000_100)["ok"]
+    assert whose(repo)[-1][:2] == ("Learned, as I say it.", False)

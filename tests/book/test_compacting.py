@@ -14,8 +14,10 @@ import pytest
 import lessonbook.learned as learned
 from lessonbook.book.blame import hands, written
 from lessonbook.book.compacting import compact
-from lessonbook.book.queue import accept, book_locked, candidates, pending
+from lessonbook.book.queue import accept, book_locked, candidates, pending, reject
 from lessonbook.book.repository import open_book
+from lessonbook.book.reviewing import reviewed
+from lessonbook.book.undoing import undo
 from lessonbook.core.compaction_reply import line_key
 from lessonbook.core.errors import SetupError
 from lessonbook.core.ports import Reply
@@ -262,3 +264,29 @@ def test_a_kill_at_any_step_leaves_the_book_as_it_was_or_with_the_candidate(lear
         done = subprocess.run([sys.executable, "-c", code, str(learnt.folder), name], check=False)
         assert done.returncode == -9 and learnt.state() == before
     assert ask(learnt)["ok"]
+
+
+def test_an_accepted_compaction_is_taken_back_with_what_it_folded_in(learnt: Any) -> None:
+    before = learnt.text()
+    learnt.propose(B, {"AGENTS.md": f"{before}\n{TESTS}\n"})
+    told = ask(learnt, B, "[kept 1]\n\nRead sizes with ls.\n\nTest before each commit.")
+    assert accept(learnt.folder, told["id"], NOW)["ok"] and pending(learnt.folder) == []
+    back = undo(learnt.folder, told["id"], NOW + 5)
+    assert back["ok"] and back["pending"] == [told["id"], B] and learnt.text() == before
+    text = learnt.text()
+    book = open_book(learnt.folder)
+    assert book and book.head
+    parts = written(text, hands(book, book.head, text))
+    assert [(part.proposed, part.at) for part in parts][1:] == [(True, NOW - 100)]
+    again = accept(learnt.folder, told["id"], NOW + 9)
+    assert again["ok"] and pending(learnt.folder) == []
+
+
+def test_a_compaction_is_no_twin_of_what_it_says_again(learnt: Any) -> None:
+    rule = "Read sizes with `ls`, not by opening files."
+    learnt.propose(B, {"AGENTS.md": f"{learnt.text()}\n{rule}\n"})
+    told = ask(learnt, None, f"[kept 1]\n\n{rule}")
+    rows = {row.id: row.twins for row in reviewed(learnt.folder)}
+    assert rows == {B: (), told["id"]: ()}
+    assert reject(learnt.folder, told["id"], NOW)["ok"]
+    assert [row.twins for row in reviewed(learnt.folder)] == [()]

@@ -21,6 +21,8 @@ from lessonbook.book.blame import hands, written
 from lessonbook.book.compacting import compact
 from lessonbook.book.expiring import expire
 from lessonbook.book.repository import open_book
+from lessonbook.book.undoing import undo
+from lessonbook.book.verifying import verified
 from lessonbook.core.compaction_reply import line_key
 from lessonbook.core.expiry import DAY, day_of, paragraph_key, skill_key
 from lessonbook.core.paragraphs import split
@@ -418,3 +420,22 @@ def _nothing_old_of_the_proposers_is_left(repo: Any) -> None:
     text = repo.text()
     parts = written(text, hands(book, book.head, text))
     assert not any(part.proposed and part.paragraph.text for part in parts)
+
+
+@pytest.mark.parametrize("files", [{"skills/sizes/SKILL.md": "other\n"}, {"skills/sizes/SKILL.md": None}])
+def test_a_skill_that_an_undo_brought_back_is_as_old_as_it_was(old: Any, files: Any) -> None:
+    old.propose(A, files)
+    assert queue.accept(old.folder, A, YOUNG)["ok"] and undo(old.folder, A, NOW)["ok"]
+    assert old.text("skills/sizes/SKILL.md") == "sizes\n"
+    assert went(expire(old.folder, NOW, dry_run=True)) == ["Use rg.", "sizes", "dhrona-2026-01-01.md"]
+    (old.folder / "skills/sizes/SKILL.md").write_text("sizes of mine\n")
+    old.git("commit", "-q", "--amend", "-a", "--no-edit")
+    assert kept(expire(old.folder, NOW, dry_run=True))["sizes"].startswith("a person wrote it")
+
+
+def test_an_expiry_came_through_the_queue_and_the_same_words_by_hand_did_not(make_repo: Any) -> None:
+    book = make_repo(files={"AGENTS.md": ""})
+    commit(book, {"AGENTS.md": "Use rg.\n"}, LESSON, OLD)
+    assert expire(book.folder, NOW)["commit"] and verified(book.folder)["ok"]
+    commit(book, {"AGENTS.md": "Use rg.\n"}, book.git("log", "-1", "--format=%B"), NOW)
+    assert [change["subject"] for change in verified(book.folder)["changes"]] == ["Expire what nothing used"]

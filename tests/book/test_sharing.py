@@ -14,6 +14,7 @@ import pytest
 
 from lessonbook.book import queue
 from lessonbook.book.offer import Offer, offer
+from lessonbook.book.pins import pin, pins, unpin
 from lessonbook.book.pulling import pull
 from lessonbook.book.pushing import push
 from lessonbook.book.rejecting import reject
@@ -310,3 +311,19 @@ def test_a_kill_at_any_step_is_made_good_by_the_next_call(repo: Any, mate: Any, 
     ok(push(repo.folder, str(team)))
     ok(pull(mate.folder, str(team), NOW))
     assert mate.text() == BASE and ids(mate) == [A] and mate.git("status", "--porcelain") == ""
+
+
+def test_pins_go_to_the_team_and_come_from_it(repo: Any, mate: Any, team: Path) -> None:
+    assert pin(repo.folder, "linter")["ok"]
+    blob = repo.git("hash-object", "-w", "--stdin", data=b"paragraph\nghp_" + b"a1B2" * 9)
+    repo.git("update-ref", f"refs/lessonbook/pins/{'ab' * 16}", blob)
+    repo.git("update-ref", "refs/lessonbook/pins/other", blob)
+    ok(push(repo.folder, str(team)))
+    assert refs(team).count("refs/lessonbook/pins/") == 1
+    ok(pull(mate.folder, str(team), NOW))
+    assert [(p.text, p.here) for p in pins(mate.folder)] == [("Run the linter first.", True)]
+    assert unpin(mate.folder, "linter")["ok"] and pins(mate.folder) == []
+    ok(push(mate.folder, str(team)))
+    assert refs(team).count("refs/lessonbook/pins/") == 1
+    before = refs(mate.folder)
+    assert ok(push(mate.folder, str(team)))["commit"] is None and refs(mate.folder) == before

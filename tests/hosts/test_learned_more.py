@@ -81,3 +81,21 @@ def test_promote_pull_and_push(run, commit: Commit, tmp_path: Path) -> None:
     assert json.loads(done.stdout)["commit"]
     assert "Rule." in (tmp_path / "mate/.config/lessonbook/learned/AGENTS.md").read_text()
     assert run("learned", "pull", "ext::x").returncode == 1
+
+
+def test_compact_asks_the_editor_model_and_its_exit_code_says_what_was_wrong(run, commit: Commit, home: Path) -> None:
+    assert run("learned", "compact").returncode == 2
+    folder = commit({"AGENTS.md": "x\n"})
+    [id] = offered(folder, "Run the slow tests at night, and never in the middle of the day.")
+    assert run("learned", "accept", id).returncode == 0
+    assert run("learned", "compact").returncode == 4
+    config, reply = home / ".config/lessonbook/config.toml", home / "reply"
+    config.write_text(f'[editor]\ncommand = ["cat", "{reply}"]\n')
+    reply.write_text("No.\n")
+    done = run("learned", "compact", "--json")
+    assert done.returncode == 6 and "reply was refused" in json.loads(done.stdout)["error"]
+    reply.write_text("[kept 1]\n\nRun the slow tests at night.\n")
+    told = json.loads(run("learned", "compact", "--json").stdout)
+    assert told["ok"] and told["book"] == "global" and told["before"] > told["after"]
+    assert run("learned", "accept", told["id"]).stdout.startswith(f"accepted {told['id']} as ")
+    assert (folder / "AGENTS.md").read_text() == "x\n\nRun the slow tests at night.\n"

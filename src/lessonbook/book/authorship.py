@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from lessonbook.book.blame import Hand
 from lessonbook.book.candidates import is_proposers, message_of
-from lessonbook.book.marks import taken_back
+from lessonbook.book.history import taken_back
 from lessonbook.book.repository import Book
 from lessonbook.system import git
 from lessonbook.system.gitbatch import compare, read_objects
@@ -54,7 +54,7 @@ def authors(book: Book, head: str, paths: Iterable[bytes]) -> dict[bytes, Hand]:
 def _taken_back(rows: list[list[str]], data: Mapping[str, bytes]) -> set[str]:
     """The commits that come to nothing: each that takes back another one of the rows, and that other one."""
     known = {row[0] for row in rows}
-    undone = {row[0]: taken_back(message_of(data.get(row[0], b""))) for row in rows}
+    undone = {row[0]: taken_back(data.get(row[0], b"")) for row in rows}
     return {commit for pair in undone.items() if pair[1] in known for commit in pair if commit}
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from lessonbook.book.candidates import COMPACTION, is_proposers, message_of
 from lessonbook.book.content import AGENTS
-from lessonbook.book.marks import taken_back
+from lessonbook.book.history import taken_back
 from lessonbook.book.repository import Book
 from lessonbook.core.compaction import Written
 from lessonbook.core.compaction_reply import line_key
@@ -164,7 +164,7 @@ def _version(
         times=_times(dict(message.trailers).get(TIMES, "")) if compacts else {},
         compacts=compacts,
         root=b"\nparent " not in data.partition(b"\n\n")[0],
-        restores=next(iter(known.get(taken_back(message) or "", ())), None),
+        restores=next(iter(known.get(taken_back(data) or "", ())), None),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lessonbook.book.candidates import Message, message_of
-from lessonbook.book.marks import ACCEPTED, UNDONE, UNDONE_COMMIT, id_of, value_of
+from lessonbook.book.marks import ACCEPTED, UNDO, UNDONE, UNDONE_COMMIT, id_of, value_of
 from lessonbook.book.repository import Book
 from lessonbook.system import git
 from lessonbook.system.gitbatch import read_objects
@@ -75,6 +75,18 @@ def accepted(steps: Sequence[Step]) -> dict[str, Step]:
 def undone(steps: Sequence[Step], id: str) -> Step | None:
     """Return the newest step that took the candidate back."""
     return next((step for step in steps if step.ours and id_of(step.message, UNDONE) == id), None)
+
+
+def taken_back(data: bytes) -> str | None:
+    """Return the commit that a raw commit of ``undoing`` takes back.
+
+    ``None`` for any other commit, and for one that a person has amended since: it may hold their words then.
+    """
+    committer = _COMMITTER.search(data.partition(b"\n\n")[0])
+    if not committer or committer[1] != _OURS:
+        return None
+    message = message_of(data)
+    return value_of(message, UNDONE_COMMIT) if message.subject.startswith(UNDO) else None
 
 
 def _step(row: list[str], data: bytes) -> Step:

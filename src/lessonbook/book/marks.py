@@ -40,11 +40,6 @@ def unmarked(raw: bytes) -> bytes:
     return (head + gap + b"\n".join(kept)).rstrip(b"\n") + b"\n"
 
 
-def taken_back(message: Message) -> str | None:
-    """Return the commit that a commit of ``undoing`` takes back; ``None`` for any other commit."""
-    return value_of(message, UNDONE_COMMIT) if message.subject.startswith(UNDO) else None
-
-
 def value_of(message: Message, key: str) -> str | None:
     """Return the last value of a trailer, or ``None``."""
     found = [value for name, value in message.trailers if name == key]

@@ -12,7 +12,7 @@ from lessonbook.book.content import shown
 from lessonbook.book.marks import unmarked
 from lessonbook.book.queue import opened
 from lessonbook.book.remembered import candidate_commit, id_of_ref
-from lessonbook.book.repository import PENDING_REFS, REJECTED_REFS, Book, exists, is_pin, pending_refs
+from lessonbook.book.repository import PENDING_REFS, PIN_REFS, REJECTED_REFS, Book, exists, is_pin, pending_refs
 from lessonbook.book.sharing import KEPT, check_whole, decided_by, is_above, shared
 from lessonbook.core.errors import InputError, StoreError
 from lessonbook.core.remote import Remote
@@ -87,15 +87,12 @@ def _check_history(book: Book, head: str, before: str | None) -> None:
 
 
 def _clean(book: Book, kept: Mapping[str, str]) -> dict[str, str]:
-    """Those refs whose candidates hold no secret: rejecting is what one does to a candidate that holds one.
-
-    Nor does a pin whose note somebody wrote by hand.
-    """
+    """Those refs that hold no secret: rejecting is what one does to a candidate that holds one."""
     pins = {ref: oid for ref, oid in kept.items() if is_pin(ref)}
     notes = read_objects(book.folder, pins.values())
-    return _clean_candidates(book, {ref: oid for ref, oid in kept.items() if ref not in pins}) | {
-        ref: oid for ref, oid in pins.items() if oid in notes and not _is_secret(notes[oid].data)
-    }
+    clean = {ref: oid for ref, oid in pins.items() if oid in notes and not _is_secret(notes[oid].data)}
+    others = {ref: oid for ref, oid in kept.items() if not ref.startswith(PIN_REFS)}
+    return clean | _clean_candidates(book, others)
 
 
 def _clean_candidates(book: Book, kept: Mapping[str, str]) -> dict[str, str]:
