@@ -132,6 +132,8 @@ def _check(args: argparse.Namespace | SimpleNamespace) -> None:
             )
     elif not args.ids and args.do not in ("pull", "push", "pin", "unpin"):
         raise InputError(f"Say which one: `lessonbook learned {args.do} ID`; `lessonbook learned` shows the ids.")
+    elif len(args.ids) > 1 and args.do in ("pin", "unpin"):
+        raise InputError(f'Say one thing, several words of it in quotes: `lessonbook learned {args.do} "before each"`.')
     elif len(args.ids) > 1 and (args.do != "accept" or args.only):
         raise InputError(f"Say one ID: `lessonbook learned {args.do} ID`; only accept takes several, without --only.")
 
