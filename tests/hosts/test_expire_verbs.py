@@ -47,6 +47,7 @@ def test_it_says_what_would_leave_and_then_what_left(run, commit: Commit) -> Non
 def test_a_pin_holds_until_it_is_taken_away(run, commit: Commit) -> None:
     learned(commit)
     assert run("learned", "pin", "not grep").stdout == "pinned paragraph Use rg, not grep.\n"
+    assert "in quotes" in run("learned", "pin", "not", "grep").stderr
     assert run("learned", "pin", "release").stdout == "pinned skill release\n"
     listed = "nothing is pending\npinned  skill release\npinned  paragraph Use rg, not grep.\n"
     assert run("learned").stdout == listed
