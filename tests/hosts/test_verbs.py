@@ -135,7 +135,7 @@ def test_the_queue_for_programs(run, commit: Commit) -> None:
     told = json.loads(run("learned", "accept", id, "--json").stdout)
     assert told["ok"] and told["id"] == id and len(told["commit"]) == 7 and told["book"] == "global"
     done = run("learned", "accept", id, "--json")
-    assert done.returncode == 1 and json.loads(done.stdout)["ok"] is False
+    assert done.returncode == 2 and f"it was accepted as {told['commit']}" in json.loads(done.stdout)["error"]
 
 
 def test_several_books_are_named(run, commit: Commit) -> None:
@@ -146,7 +146,10 @@ def test_several_books_are_named(run, commit: Commit) -> None:
     assert text.index("global:\n") < text.index(one) < text.index("app-00000001:\n") < text.index(two)
     assert one not in run("learned", "--book", "app-00000001").stdout
     assert two in run("learned", "--book", str(folder)).stdout
-    assert run("learned", "accept", two).returncode == 0
+    assert run("learned", "diff", "--book", "app", "0a0a0a").returncode == 2
+    assert "+Rule 0b0b0b." in run("learned", "diff", "--book", "app", "0b0b0b").stdout
+    assert run("learned", "accept", "0b0b0b").stdout.startswith(f"accepted {two} as ")
+    assert run("learned", "reject", one[:17]).stdout == f"rejected {one}\n"
     assert run("learned", "list", "--book", "project").stdout == "nothing is pending\n"
 
 

@@ -86,13 +86,14 @@ def run(args: argparse.Namespace | SimpleNamespace, out: Out) -> int:
     if args.do in MORE:
         return learned_more.run(books, args, out)
     if args.do == "compact":
-        return _compact(review.holding(books, id) if id else books[0], id, out)
+        book, whole = review.holding(books, id) if id else (books[0], None)
+        return _compact(book, whole, out)
     if args.do in ("accept", "edit", "split"):
         from lessonbook.hosts.cli import rework
 
         return answer(*rework.answer(args, books, where.config_file, int(time())), out)
-    book = review.holding(books, args.ids[0])
-    told, text = review.decide(book, args.do, args.ids[0], int(time()), reason=args.reason)
+    book, id = review.holding(books, args.ids[0])
+    told, text = review.decide(book, args.do, id, int(time()), reason=args.reason)
     return answer({**told, "book": book.name}, text, out)
 
 
