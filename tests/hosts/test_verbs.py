@@ -258,6 +258,17 @@ def test_config(run) -> None:
     assert run("config", "get").returncode == 2
 
 
+def test_a_backend_that_is_not_there_yet_is_set_with_a_note(run) -> None:
+    done = run("config", "set", "memory.backend", "hindsight")
+    assert done.returncode == 0 and done.stdout.startswith("memory.backend = hindsight")
+    assert done.stderr.startswith("lessonbook: this version has no backend hindsight yet")
+    assert done.stderr.endswith("it has off, local, mnemopi\n") and done.stderr.count("\n") == 1
+    told = json.loads(run("config", "set", "memory.backend", "hindsight", "--json").stdout)
+    assert told["ok"] and told["value"] == "hindsight" and told["note"] in done.stderr
+    done = run("config", "set", "memory.backend", "local", "--json")
+    assert "note" not in json.loads(done.stdout) and done.stderr == ""
+
+
 def test_a_terminal_gets_tables_and_no_colour_when_asked(run, home: Path, tmp_path: Path) -> None:
     seen = on_terminal("config", cwd=tmp_path)
     assert "\x1b[1m" in seen and "setting" in seen
