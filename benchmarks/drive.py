@@ -11,12 +11,14 @@ import resource
 import sys
 import time
 
+_STARTS = ("subprocess.Popen", "os.posix_spawn")
+
 
 def main(module: str, verb: str, *args: str) -> None:
     """Time one call and print seconds, processes started, peak memory and what came back, as JSON."""
     call = getattr(importlib.import_module(module), verb)
     started: list[str] = []
-    sys.addaudithook(lambda event, _: started.append(event) if event == "subprocess.Popen" else None)
+    sys.addaudithook(lambda event, _: started.append(event) if event in _STARTS else None)
     start, used = time.perf_counter(), _cpu()
     answer = call(*args)
     seconds, used = time.perf_counter() - start, _cpu() - used

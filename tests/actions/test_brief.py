@@ -79,7 +79,9 @@ def test_everything_in_its_order(cwd: Path, where: Places, home: Path, commit: C
     ]  # fmt: skip
     places_of = [text.find(part) for part in parts]
     assert -1 not in places_of and places_of == sorted(places_of), text
-    assert text.count("override them.") == 3, "each part that was reviewed says what overrides it"
+    assert text.count("Accepted by review.") == 2, "each book's part says where it is from"
+    assert text.count("override all lessons here.") == 1
+    assert text.index("override all lessons here.") < text.index("Run make test."), "before the first lesson"
 
 
 def test_only_head_is_briefed(cwd: Path, where: Places, commit: Commit) -> None:

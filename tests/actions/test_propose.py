@@ -255,6 +255,57 @@ def test_over_the_limit_is_said(root: Path, project: Path, run: Callable[..., Re
     assert run().offered == ()
 
 
+REFUSAL = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the "
+    "new_string was NOT written to the file). To tell you how to proceed, the user said:\n"
+)
+
+
+def test_what_a_person_said_is_outside_the_one_in_four(root: Path, project: Path, run: Callable[..., Report]) -> None:
+    for n in range(10):
+        told = Transcript(root / f"s{n}.jsonl", project, day=n + 1).ask("go")
+        for tool in ("aa", "bb", "cc", "dd", "ee"):
+            told.call("Bash", f"Exit code 2\n{tool}: unknown option --zz", failed=True, command=f"{tool} --zz x")
+        if n > 6:
+            told.call("Bash", f"{REFUSAL}ask me before you deploy", failed=True, command="deploy prod")
+        told.save()
+    report = run()
+    assert len(report.offered) == 4, "three fixes for ten sessions, and what the person said"
+    assert report.offered[-1].text.startswith("Do not run `deploy")
+    assert report.offered[-1].why.startswith("3 refusals in 3 sessions")
+    assert [one.reason for one in report.left_out] == ["over this run's limit of 3"] * 2
+    assert run().offered == ()
+
+
+def test_what_a_person_said_comes_first_where_a_run_is_full(
+    root: Path, project: Path, run: Callable[..., Report]
+) -> None:
+    tools = [f"{letter}{letter}" for letter in "abcdefghijkl"]
+    for n in range(4 * len(tools)):
+        told = Transcript(root / f"s{n}.jsonl", project, day=1 + n % 28).ask("go")
+        for tool in tools:
+            told.call("Bash", f"Exit code 2\n{tool}: unknown option --zz", failed=True, command=f"{tool} --zz x")
+        if n < 2:
+            told.call("Bash", f"{REFUSAL}never deploy on your own", failed=True, command="deploy prod")
+        told.save()
+    report = run()
+    assert len(report.offered) == 12 and report.offered[-1].text.startswith("Do not run `deploy")
+    assert [one.reason for one in report.left_out] == ["over this run's limit of 12"]
+
+
+def test_a_refusal_without_words_keeps_to_the_one_in_four(
+    root: Path, project: Path, run: Callable[..., Report]
+) -> None:
+    for n in range(10):
+        told = Transcript(root / f"s{n}.jsonl", project, day=n + 1).ask("go")
+        for tool in ("aa", "bb", "cc"):
+            told.call("Bash", f"Exit code 2\n{tool}: unknown option --zz", failed=True, command=f"{tool} --zz x")
+        if n > 6:
+            told.call("Bash", REFUSAL.partition(" To tell")[0], failed=True, command="deploy prod")
+        told.save()
+    assert len(run().offered) == 3
+
+
 def test_what_is_known_never_crowds_out_what_is_new(root: Path, project: Path, run: Callable[..., Report]) -> None:
     tools = [f"{letter}{letter}" for letter in "abcdefghijklmn"]
     for n in range(4 * len(tools)):

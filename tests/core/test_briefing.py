@@ -34,6 +34,17 @@ def test_a_block_is_framed_titled_and_labelled() -> None:
     assert (made.characters, made.left_out) == (len(made.text), 0)
 
 
+def test_what_blocks_have_in_common_is_told_once_where_the_first_is_shown() -> None:
+    blocks = [Block(title, (f"- {title}",), label="By Ana.", common="Weigh it.") for title in ("One", "Two", "Three")]
+    text = briefing(blocks).text
+    assert text.count("Weigh it.") == 1 and text.count("By Ana.") == 3
+    assert "## One\nBy Ana. Weigh it.\n- One\n" in text and "## Two\nBy Ana.\n- Two\n" in text
+    assert "## Two\nBy Ana. Weigh it.\n" in briefing([blocks[0].but(items=()), *blocks[1:]]).text
+    assert "## Three\nWeigh it.\n" in briefing([blocks[2].but(label="")]).text
+    small = briefing([blocks[0].but(limit=10), *blocks[1:]])
+    assert "## One" not in small.text and small.text.count("Weigh it.") == 1
+
+
 def test_notes_stand_before_the_closing_line() -> None:
     made = briefing([Block("Skills", ("- a: b",))], ["Left out memory: it is locked"])
     assert made.text.endswith(f"- a: b\n\n(Left out memory: it is locked)\n\n{CLOSING}")

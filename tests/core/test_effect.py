@@ -47,6 +47,8 @@ def test_changes(command: str) -> None:
         "grep x f 2>/dev/null",
         "ls > /dev/null",
         "cd x && git log",
+        "uv --version",
+        "pip list",
         "",
     ],
 )

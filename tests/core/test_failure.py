@@ -50,6 +50,8 @@ def test_mistakes_have_the_key_of_their_kind(call: Call, key: str) -> None:
     [
         shell("npm run test", "FAIL a.test.js\n  expected 1 to be 2"),
         shell("pytest -q", "E   AssertionError\n1 failed"),
+        shell("python -m pytest -q", "E   AssertionError\n1 failed"),
+        shell("python3 manage.py test", "FAILED (failures=1)"),
         shell("pytest -q", "collected 3 items\n\n\n a\n b\n c\n d\nE  sh: foo: command not found"),
         shell("ruff check .", "a.py:1:1: F401 unused import"),
         shell("tsc --noEmit", "src/a.ts(3,1): error TS2339: Property 'x' does not exist on type 'Y'.", 2),
@@ -66,6 +68,59 @@ def test_mistakes_have_the_key_of_their_kind(call: Call, key: str) -> None:
 def test_answers_are_no_mistakes(call: Call) -> None:
     failure = read_failure(call)
     assert failure is not None and failure.answer
+
+
+IMPORTING = """============ test session starts ============
+platform linux -- Python 3.12
+rootdir: /srv/shop
+collected 0 items / 1 error
+
+____________ ERROR collecting tests/test_a.py ____________
+ImportError while importing test module '/srv/shop/tests/test_a.py'.
+tests/test_a.py:1: in <module>
+    import shop
+E   ModuleNotFoundError: No module named 'shop'
+!!!!!!!!! Interrupted: 1 error during collection !!!!!!!!!
+1 error in 0.10s"""
+CONFTEST = """ImportError while loading conftest '/srv/shop/conftest.py'.
+conftest.py:1: in <module>
+    from shop import db
+E   ModuleNotFoundError: No module named 'shop'"""
+JEST = """FAIL ./a.test.js
+  Test suite failed to run
+    Cannot find module 'shop' from 'a.test.js'
+Test Suites: 1 failed, 1 total
+Tests:       0 total"""
+
+
+@pytest.mark.parametrize(
+    ("command", "result", "error"),
+    [
+        ("pytest tests", IMPORTING, "ModuleNotFoundError: No module named 'shop'"),
+        ("cd /srv && python -m pytest", CONFTEST, "ModuleNotFoundError: No module named 'shop'"),
+        ("npx jest", JEST, "Cannot find module 'shop' from 'a.test.js'"),
+    ],
+)
+def test_a_check_that_could_not_import_is_an_answer_that_ran_nothing(command: str, result: str, error: str) -> None:
+    failure = read_failure(shell(command, result, 2))
+    assert failure is not None and failure.answer and failure.unrun
+    assert (failure.trouble, failure.error, failure.subject) == (Trouble.NO_MODULE, error, "")
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        IMPORTING.replace("1 error in", "3 passed, 1 error in"),
+        IMPORTING.replace("E   Module", "E   AssertionError: printed Module"),
+        JEST.replace("0 total", "2 passed, 2 total"),
+        "Ran 3 tests in 0.1s\nModuleNotFoundError: No module named 'shop'",
+        "# pass 4\nError: Cannot find module './x'",
+        "src/a.ts(1,1): error TS2307: Cannot find module 'x' or its corresponding type declarations.",
+    ],
+)
+def test_a_check_that_ran_is_a_plain_answer(result: str) -> None:
+    failure = read_failure(shell("npm test", result, 1))
+    assert failure is not None and failure.answer and not failure.unrun
 
 
 @pytest.mark.parametrize("command", ["npm run test", "pytest", "make build"])

@@ -92,3 +92,19 @@ def test_never_raises_and_words_are_never_empty_lists(script: str) -> None:
 
 def test_many_open_heredocs_take_linear_time() -> None:
     assert simple_commands("cat <<EOF\n" * 20_000)
+
+
+@pytest.mark.parametrize(
+    ("script", "environment"),
+    [
+        ("source .venv/bin/activate && pytest", ("source", ".venv/bin/activate", "&&")),
+        (". venv/bin/activate; cd x; pytest", ("source", "venv/bin/activate", "&&")),
+        ("PYTHONPATH=src A=b pytest", ("PYTHONPATH=src",)),
+        ("export PYTHONPATH=. && pytest", ("PYTHONPATH=.",)),
+        ("bash -lc 'source .venv/bin/activate && pytest'", ("source", ".venv/bin/activate", "&&")),
+        ("source ~/.bashrc && TOKEN=x pytest", ()),
+    ],
+)
+def test_what_a_command_finds_its_modules_by(script: str, environment: tuple[str, ...]) -> None:
+    (only,) = simple_commands(script)
+    assert (only.words, only.environment) == (("pytest",), environment)

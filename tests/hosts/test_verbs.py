@@ -134,7 +134,7 @@ def test_the_queue_for_programs(run, commit: Commit) -> None:
     told = json.loads(run("learned", "accept", id, "--json").stdout)
     assert told["ok"] and told["id"] == id and len(told["commit"]) == 7 and told["book"] == "global"
     done = run("learned", "accept", id, "--json")
-    assert done.returncode == 1 and json.loads(done.stdout)["ok"] is False
+    assert done.returncode == 2 and f"it was accepted as {told['commit']}" in json.loads(done.stdout)["error"]
 
 
 def test_several_books_are_named(run, commit: Commit) -> None:
@@ -145,7 +145,10 @@ def test_several_books_are_named(run, commit: Commit) -> None:
     assert text.index("global:\n") < text.index(one) < text.index("app-00000001:\n") < text.index(two)
     assert one not in run("learned", "--book", "app-00000001").stdout
     assert two in run("learned", "--book", str(folder)).stdout
-    assert run("learned", "accept", two).returncode == 0
+    assert run("learned", "diff", "--book", "app", "0a0a0a").returncode == 2
+    assert "+Rule 0b0b0b." in run("learned", "diff", "--book", "app", "0b0b0b").stdout
+    assert run("learned", "accept", "0b0b0b").stdout.startswith(f"accepted {two} as ")
+    assert run("learned", "reject", one[:17]).stdout == f"rejected {one}\n"
     assert run("learned", "list", "--book", "project").stdout == "nothing is pending\n"
 
 
@@ -252,6 +255,17 @@ def test_config(run) -> None:
     assert json.loads(run("config", "--json").stdout)["settings"]["memory.backend"] == "local"
     assert run("config", "set", "memory.backend").returncode == 2
     assert run("config", "get").returncode == 2
+
+
+def test_a_backend_that_is_not_there_yet_is_set_with_a_note(run) -> None:
+    done = run("config", "set", "memory.backend", "hindsight")
+    assert done.returncode == 0 and done.stdout.startswith("memory.backend = hindsight")
+    assert done.stderr.startswith("lessonbook: this version has no backend hindsight yet")
+    assert done.stderr.endswith("it has off, local, mnemopi\n") and done.stderr.count("\n") == 1
+    told = json.loads(run("config", "set", "memory.backend", "hindsight", "--json").stdout)
+    assert told["ok"] and told["value"] == "hindsight" and told["note"] in done.stderr
+    done = run("config", "set", "memory.backend", "local", "--json")
+    assert "note" not in json.loads(done.stdout) and done.stderr == ""
 
 
 def test_a_terminal_gets_tables_and_no_colour_when_asked(run, home: Path, tmp_path: Path) -> None:

@@ -25,6 +25,9 @@ def move(failed: str, worked: str, trouble: Trouble | None = Trouble.NOT_INSTALL
         ("git push", "git pull", None),
         ("git push", "git push --force", None),
         ("cat a.py", "rm -r b.py", None),
+        ("pytest", "pip install pytest", None),
+        ("pip install x", "uv pip install x", Move((), ("uv",))),
+        ("pip install xy", "uv add xy", Move(("pip", "install"), ("uv", "add"))),
     ],
 )
 def test_moves(failed: str, worked: str, expected: Move | None) -> None:

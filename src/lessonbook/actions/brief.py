@@ -35,7 +35,9 @@ RECORD_RULE = (
     "assumption that cost time, a preference the person stated), record it once with the `learn` tool or "
     '`lessonbook learn "…"`: self-contained, with what, when and why. No secrets, and nothing the code already says.'
 )
-_OVERRULED = "instructions of the person and of the project itself (its AGENTS.md, CLAUDE.md, docs) override them."
+_OVERRULED = (
+    "Instructions of the person and of the project itself (its AGENTS.md, CLAUDE.md, docs) override all lessons here."
+)
 
 
 class Brief(Value):
@@ -128,7 +130,8 @@ def _rules_block(kind: str, head: Head, most: int) -> Block:
     items, beyond = _pieces(head.agents, most)
     return Block(
         title=f"Lessons for {kind}",
-        label=f"Accepted by review; {_OVERRULED}",
+        label="Accepted by review.",
+        common=_OVERRULED,
         items=items,
         gap="\n\n",
         more="lessonbook brief --full",
@@ -153,7 +156,8 @@ def _dated_block(heads: Mapping[str, Head], most: int) -> Block:
         items += [f"### {one_line(date)}, {kind}\n\n{first}", *rest] if first else []
     return Block(
         title="Lessons of the last days",
-        label=f"Newest first; {_OVERRULED}",
+        label="Newest first.",
+        common=_OVERRULED,
         items=tuple(items),
         gap="\n\n",
         more="lessonbook brief --full",

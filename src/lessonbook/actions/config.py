@@ -75,6 +75,14 @@ def change(places: Places, key: str, text: str) -> Item:
     return get(places, key)
 
 
+def note(item: Item) -> str:
+    """Return what a person has to know of the value a setting has now; ``""`` for nothing."""
+    if item.key != "memory.backend" or BACKENDS[str(item.value)].ready:
+        return ""
+    ready = ", ".join(name for name, backend in BACKENDS.items() if backend.ready)
+    return f"this version has no backend {item.value} yet, so no lesson can be kept or recalled; it has {ready}"
+
+
 def shown(value: bool | str | None) -> str:
     """Return a value as a person writes it on the command line."""
     return "" if value is None else str(value).lower() if isinstance(value, bool) else value

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lessonbook.actions.evidence import counted, dated, trailers
-from lessonbook.actions.sessions import AgentCounts, Progress, Reading
+from lessonbook.actions.sessions import AgentCounts, Progress, Projects, Reading
 from lessonbook.book.known import Known, known
 from lessonbook.book.location import book_folder
 from lessonbook.book.offer import Offer, offer
@@ -18,14 +18,13 @@ from lessonbook.book.wording import twin_text
 from lessonbook.core.candidate import BookKind, Proposal, Twin
 from lessonbook.core.errors import BusyError, LessonbookError, StoreError
 from lessonbook.core.finding import findings
-from lessonbook.core.project import Project, from_folder, from_remote
+from lessonbook.core.project import Project
 from lessonbook.core.session import Session
 from lessonbook.proposers.merged import JOINT
 from lessonbook.proposers.registry import PROPOSERS
 from lessonbook.proposers.repeats import MOST_A_RUN
 from lessonbook.proposers.wording import alike, flat, same_rule
 from lessonbook.system.locks import locked
-from lessonbook.system.projects import identify
 from lessonbook.system.settings import Places, Settings
 
 OFF = "learning is off"
@@ -38,6 +37,8 @@ _WAIT = 60.0
 _Chosen = tuple[Proposal, Path, Project | None]
 """A proposal, the folder of its book, and the project of that book."""
 _OWN_WORDS = ("corrected", "recorded")
+_A_PERSONS_WORDS = ("refused", "corrected")
+"""Kinds whose evidence holds what a person said: the surest there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,33 +89,6 @@ class Report:
         return {kind: 100 * count / self.calls for kind, count in self.findings.items()} if self.calls else {}
 
 
-@dataclass(slots=True)
-class _Projects:
-    """Which project a session belongs to: asked of git once a folder, else the recorded remote, else the folder."""
-
-    by_folder: dict[str, Project] = field(default_factory=dict)
-
-    def of(self, cwd: str | None, repo: str | None) -> Project | None:
-        if cwd and cwd in self.by_folder:
-            return self.by_folder[cwd]
-        if cwd and Path(cwd).is_dir():
-            found = identify(Path(cwd))
-        elif repo:
-            found = from_remote(repo, cwd or "")
-        elif cwd:
-            return from_folder(cwd)
-        else:
-            return None
-        if cwd:
-            self.by_folder[cwd] = found
-        return found
-
-    def placed(self, session: Session) -> Session:
-        """Return the session with its project's identity as its repository: clones and worktrees are one project."""
-        project = self.of(session.cwd, session.repo)
-        return replace(session, repo=project.identity) if project is not None else session
-
-
 def propose(
     paths: Sequence[Path] | None,
     places: Places,
@@ -135,7 +109,7 @@ def propose(
     """
     if not settings.learning or not enabled(places.config, places.config_file):
         return Report(note=OFF, dry_run=dry_run)
-    reading, projects, kinds = Reading(), _Projects(), Counter[str]()
+    reading, projects, kinds = Reading(), Projects(), Counter[str]()
     proposer = PROPOSERS["repeats"]()
 
     def read() -> Iterator[Session]:
@@ -168,7 +142,7 @@ class _Books:
     """Where each proposal belongs, and what the books know."""
 
     places: Places
-    projects: _Projects
+    projects: Projects
     read: dict[Path, Known] = field(default_factory=dict)
     broken: dict[Path, LessonbookError] = field(default_factory=dict)
     """The books that cannot be worked in, and why: one must not cost the others theirs."""
@@ -209,21 +183,28 @@ class _Books:
 def _choose(
     ranked: Sequence[Proposal], budget: int, books: _Books, memories: Sequence[str]
 ) -> tuple[list[_Chosen], tuple[LeftOut, ...]]:
-    """Take the best that are new, within the budget; what is known already has used its share of it."""
-    chosen: list[_Chosen] = []
-    left_out: list[LeftOut] = []
-    used = 0
-    for proposal in ranked:
-        reason = _why_not(proposal, books, memories)
-        if reason is None and (used >= budget or len(chosen) >= MOST_A_RUN):
-            reason = f"over this run's limit of {min(budget, MOST_A_RUN)}"
-        elif reason is None:
-            chosen.append((proposal, *books.of(proposal)))
-            used += 1
-            continue
-        used += reason is KNOWN
-        left_out.append(_left_out(proposal, reason, books))
-    return chosen, tuple(left_out)
+    """Take the best that are new, within the budget; what is known already has used its share of it.
+
+    What a person said in their own words has no budget, only the most of one run; it comes first where that is short.
+    """
+    reasons: dict[int, str | None] = {}
+    used = new = 0
+    for at in sorted(range(len(ranked)), key=lambda at: not _spoken(ranked[at])):
+        reason, free = _why_not(ranked[at], books, memories), _spoken(ranked[at])
+        if reason is None and ((used >= budget and not free) or new >= MOST_A_RUN):
+            reason = f"over this run's limit of {MOST_A_RUN if free else min(budget, MOST_A_RUN)}"
+        new += reason is None
+        used += reason in (None, KNOWN) and not free
+        reasons[at] = reason
+    chosen = [(one, *books.of(one)) for at, one in enumerate(ranked) if reasons[at] is None]
+    return chosen, tuple(
+        _left_out(one, why, books) for at, one in enumerate(ranked) if (why := reasons[at]) is not None
+    )
+
+
+def _spoken(proposal: Proposal) -> bool:
+    """Whether it rests on what a person said, rather than only did."""
+    return proposal.evidence.kind in _A_PERSONS_WORDS and bool(proposal.evidence.examples.get("said"))
 
 
 def _left_out(proposal: Proposal, reason: str, books: _Books | None = None) -> LeftOut:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from lessonbook.book import queue
@@ -10,7 +11,6 @@ from lessonbook.book.repository import exists, open_book, pending_refs
 from lessonbook.book.sentences import LEARNED
 from lessonbook.book.wording import done_text, look_lines
 from lessonbook.core.errors import InputError, StoreError
-from lessonbook.core.pending import is_candidate_id
 from lessonbook.core.reviewer import TOOL, Reviewer
 from lessonbook.core.value import Value
 from lessonbook.system.settings import Places
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 
     from lessonbook.book.signs import Acknowledged
 
+_SOME_ID = re.compile(r"[0-9][0-9a-f-]{0,21}\Z|[0-9a-f]{6}\Z", re.ASCII)
+_TAIL = 6
+"""How many hex digits an id ends with."""
+_NAMED_MOST = 5
+_DIGEST = re.compile(r"-[0-9a-f]{8}\Z")
 GLOBAL = "global"
 DECISIONS = ("diff", "accept", "reject")
 
@@ -36,8 +41,8 @@ class NamedBook(Value):
 def books(places: Places, which: str = "all", cwd: Path | None = None) -> list[NamedBook]:
     """Return the books ``which`` names: ``all`` there are, ``global``, the ``project`` of ``cwd``, a name, or a path.
 
-    The global book comes first, whether or not it exists. Raises ``InputError`` for a name no book has and
-    for a path where there is no folder.
+    A name may go without its digest where only one book is called so. The global book comes first, whether or not it
+    exists. Raises ``InputError`` for a name no book has, or several, and for a path where there is no folder.
     """
     if which == "project":
         from lessonbook.system.projects import identify
@@ -47,7 +52,7 @@ def books(places: Places, which: str = "all", cwd: Path | None = None) -> list[N
     known = [NamedBook(GLOBAL, places.learned), *_projects(places)]
     if which == "all":
         return known
-    named = [book for book in known if book.name == which]
+    named = [book for book in known if book.name == which] or _called(known, which)
     if not named and which and ("/" in which or which.startswith((".", "~")) or Path(which).is_dir()):
         return [NamedBook(which, _at(which))]
     if not named:
@@ -63,28 +68,62 @@ def _at(path: str) -> Path:
     return folder
 
 
-def holding(candidates_of: list[NamedBook], id: str) -> NamedBook:
-    """Return the book that holds candidate ``id``; the only book, where there is one, whatever it holds.
+def _called(known: list[NamedBook], which: str) -> list[NamedBook]:
+    named = [book for book in known if _DIGEST.sub("", book.name) == which]
+    if len(named) > 1:
+        raise InputError(f"Several books are called {which!r}: say {' or '.join(book.name for book in named)}.")
+    return named
 
-    Raises ``InputError`` where no book holds it, or two do; ``StoreError`` where none does and one cannot be opened.
+
+def holding(candidates_of: list[NamedBook], id: str) -> tuple[NamedBook, str]:
+    """Return the book that holds candidate ``id``, and the whole id: its last six digits or its beginning are enough.
+
+    Raises ``InputError`` where no book holds it, or two do, or several candidates are called so; ``StoreError`` where
+    none does and one cannot be opened. Nothing but a whole id leaves here.
     """
-    if len(candidates_of) == 1:
-        return candidates_of[0]
-    if not is_candidate_id(id):
+    if not _SOME_ID.match(id):
         raise InputError(f"{id!r} is not the id of a candidate; `lessonbook learned` shows the ids.")
-    found, broken = [], list[StoreError]()
+    found, broken = list[tuple[NamedBook, str]](), list[StoreError]()
     for book in candidates_of:
         try:
-            found += [book] if _holds(book.folder, id) else []
+            found += [(book, one) for one in _waiting(book.folder) if _is_called(one, id)]
         except StoreError as error:  # one book that cannot be opened must not keep the others from review
             broken.append(error)
+    ids = sorted({one for _, one in found})
+    if len(ids) > 1:
+        named = ", ".join(ids[:_NAMED_MOST]) + (f" and {len(ids) - _NAMED_MOST} more" if ids[_NAMED_MOST:] else "")
+        raise InputError(f"{id} may be each of {named}; say more of it.")
     if len(found) > 1:
-        raise InputError(f"Books {' and '.join(book.name for book in found)} both hold {id}; say which with --book.")
+        named = " and ".join(book.name for book, _ in found)
+        raise InputError(f"Books {named} both hold {ids[0]}; say which with --book.")
     if not found and broken:
         raise broken[0]
     if not found:
-        raise InputError(f"No book holds a candidate {id}; `lessonbook learned` shows what waits.")
+        raise InputError(_absent(candidates_of, id))
     return found[0]
+
+
+def _is_called(id: str, text: str) -> bool:
+    return id.startswith(text) or (len(text) == _TAIL and id.endswith(text))
+
+
+def _waiting(folder: Path) -> list[str]:
+    book = open_book(folder)
+    return [ref.id for ref in pending_refs(book)[0]] if book is not None else []
+
+
+def _absent(books: list[NamedBook], id: str) -> str:
+    """Why no candidate of that id waits: it was accepted, where a book's HEAD says so."""
+    from lessonbook.book.history import accepted, history
+
+    for book in (open_book(named.folder) for named in books):
+        steps = accepted(history(book)) if book is not None else {}
+        done = {one: step for one, step in steps.items() if _is_called(one, id)}
+        if len(done) == 1:
+            ((whole, step),) = done.items()
+            return f"{whole} does not wait any more: it was accepted as {step.commit[:7]}."
+    why = f"No book holds a candidate {id}" if len(books) > 1 else f"Nothing is pending as {id} in {books[0].name}"
+    return f"{why}; `lessonbook learned` shows what waits."
 
 
 def decide(
@@ -137,8 +176,3 @@ def _there(folder: Path) -> bool:
         return exists(folder)
     except StoreError:  # whoever opens it says why it cannot be read
         return True
-
-
-def _holds(folder: Path, id: str) -> bool:
-    book = open_book(folder)
-    return book is not None and any(ref.id == id for ref in pending_refs(book)[0])

@@ -8,6 +8,7 @@ from typing import Any
 from lessonbook.actions.review import NamedBook, holding
 from lessonbook.book.wording import done_text, many_text
 from lessonbook.core.errors import InputError
+from lessonbook.core.pending import is_candidate_id
 from lessonbook.core.reviewer import Reviewer
 
 Answer = tuple[dict[str, Any], str]
@@ -19,11 +20,15 @@ def accept_many(
 ) -> Answer:
     """Accept the candidates, in one move per book that holds some: the result of each book, and the text.
 
-    Raises ``InputError``, with nothing done, where no book holds one of them.
+    Raises ``InputError``, with nothing done, where no book of several holds one of them.
     """
     by_book: dict[NamedBook, list[str]] = {}
-    for id in dict.fromkeys(ids):
-        by_book.setdefault(holding(list(books), id), []).append(id)
+    for id in ids:
+        # Of one book, the ids that do not wait are told beside the others.
+        whole_of_one = len(books) == 1 and is_candidate_id(id)
+        book, whole = (books[0], id) if whole_of_one else holding(list(books), id)
+        by_book.setdefault(book, []).append(whole)
+    by_book = {book: list(dict.fromkeys(ids)) for book, ids in by_book.items()}
     return _accepted(by_book, now, by, acknowledged)
 
 

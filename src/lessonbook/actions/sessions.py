@@ -9,8 +9,10 @@ from pathlib import Path
 
 from lessonbook.core.briefing import OPENING, without_briefings
 from lessonbook.core.errors import InputError
+from lessonbook.core.project import Project, from_folder, from_remote
 from lessonbook.core.seen import Seen
 from lessonbook.core.session import ReadReport, Session
+from lessonbook.system.projects import identify
 from lessonbook.transcripts.walk import Found, default_roots, find, read_found
 
 Progress = Callable[[int, int, str], None]
@@ -97,3 +99,31 @@ def _told(files: list[Found], progress: Progress | None) -> Iterator[Found]:
         yield one
     if progress is not None:
         progress(len(files), len(files), "")
+
+
+@dataclass(slots=True)
+class Projects:
+    """Which project a session belongs to: asked of git once a folder, else the recorded remote, else the folder."""
+
+    by_folder: dict[str, Project] = field(default_factory=dict)
+
+    def of(self, cwd: str | None, repo: str | None) -> Project | None:
+        """Return the project of a folder or a remote address; ``None`` where neither is known."""
+        if cwd and cwd in self.by_folder:
+            return self.by_folder[cwd]
+        if cwd and Path(cwd).is_dir():
+            found = identify(Path(cwd))
+        elif repo:
+            found = from_remote(repo, cwd or "")
+        elif cwd:
+            return from_folder(cwd)
+        else:
+            return None
+        if cwd:
+            self.by_folder[cwd] = found
+        return found
+
+    def placed(self, session: Session) -> Session:
+        """Return the session with its project's identity as its repository: clones and worktrees are one project."""
+        project = self.of(session.cwd, session.repo)
+        return replace(session, repo=project.identity) if project is not None else session

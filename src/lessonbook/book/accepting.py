@@ -137,7 +137,7 @@ def restack(book: Book, now: int) -> tuple[list[str], list[str]]:
     found = moves(book, waiting, target_of(book, head, waiting, ()), on=head)
     made = write_commits(book.folder, [moved_commit(w, pick, head) for w, pick in found.moved], now)
     steps = [RefMove(w.ref, w.commit, new) for (w, _), new in zip(found.moved, made, strict=True)]
-    if steps and not move_refs(book.folder, steps, "lessonbook: restack"):
+    if steps and not move_refs(book.folder, steps, "lessonbook: restack", git_dir=book.git_dir):
         raise BusyError(CHANGED)
     return [w.id for w, _ in found.moved], list(found.stale)
 

@@ -34,8 +34,12 @@ def moves(book: Book, waiting: Sequence[Waiting], target: Target, on: str | None
                 moved.append((w, pick))
     # Named by id they are written unread, and the first that is gone would stop all the others.
     there = existing(book.folder, (write.oid for _, pick in moved for write in pick.writes if write.oid))
-    whole = [(w, pick) for w, pick in moved if all(_is_there(write, there) for write in pick.writes)]
-    stale += [w.id for w, pick in moved if (w, pick) not in whole]
+    whole: list[tuple[Waiting, Pick]] = []
+    for w, pick in moved:
+        if all(_is_there(write, there) for write in pick.writes):
+            whole.append((w, pick))
+        else:
+            stale.append(w.id)
     return Moves(tuple(whole), tuple(sorted(stale)))
 
 

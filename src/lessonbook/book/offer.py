@@ -62,7 +62,7 @@ def queued(book: Book, offers: Sequence[Offer], now: int, random_hex: Callable[[
     agents = _agents(book, head)
     made = write_commits(book.folder, [_commit(item, head, agents, now) for item in offers], now)
     moves = [RefMove(PENDING_REFS + id, None, commit) for id, commit in zip(ids, made, strict=True)]
-    if not move_refs(book.folder, moves, "lessonbook: offer"):
+    if not move_refs(book.folder, moves, "lessonbook: offer", git_dir=book.git_dir):
         raise BusyError(CHANGED)
     return ids
 

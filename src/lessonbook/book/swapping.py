@@ -27,7 +27,7 @@ def swap(
     """
     if entries:
         working.lay_ready(book, index, entries)
-    if not move_refs(book.folder, steps, reason):
+    if not move_refs(book.folder, steps, reason, git_dir=book.git_dir):
         working.discard(book)
         raise BusyError(CHANGED)
     if entries:

@@ -38,6 +38,8 @@ class Block(Value):
     """What earlier blocks must leave free for this one, as far as it needs it."""
     beyond: int = 0
     """How many items there are that were not even handed in; they count as left out."""
+    common: str = ""
+    """A sentence that several blocks share: told after the label of the first of them that is shown."""
 
 
 class Text(Value):
@@ -63,7 +65,9 @@ def briefing(
     free = max_chars - sum(map(scale.size, frame))
     parts: list[str] = []
     left_out = 0
-    for index, block in enumerate(full):
+    told = set[str]()
+    for index, plain in enumerate(full):
+        block = plain.but(common="") if plain.common in told else plain
         kept_free = sum(
             min(scale.size(_shown(later, later.items, later.beyond)), later.share) for later in full[index + 1 :]
         )
@@ -71,6 +75,7 @@ def briefing(
         free -= scale.size(part)
         left_out += missing
         parts.append(part)
+        told |= {block.common} if part else set()
     if not any(parts):
         return Text("", 0, 0, left_out)
     text = "".join([frame[0], *parts, *frame[1:]])
@@ -122,8 +127,8 @@ def _fit(block: Block, allowance: int, scale: _Scale) -> tuple[str, int]:
 
 def _shown(block: Block, items: Sequence[str], missing: int) -> str:
     lines = [f"\n## {block.title}\n"]
-    if block.label:
-        lines.append(f"{block.label}\n")
+    if block.label or block.common:
+        lines.append(f"{' '.join(filter(None, (block.label, block.common)))}\n")
     if items:
         lines.append(f"{'' if block.gap == chr(10) else chr(10)}{block.gap.join(items)}\n")
     if missing:

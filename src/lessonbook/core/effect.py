@@ -18,6 +18,7 @@ _READING_PROGRAMS = word_set(
 _READING_GIT = frozenset(
     {"status", "diff", "log", "show", "blame", "ls-files", "rev-parse", "describe", "grep", "shortlog", "reflog"}
 )
+_READING_FAMILIES = frozenset({"pip list", "pip show", "pip freeze", "uv tree", "npm ls", "npm list", "poetry show"})
 _FIXES = ("fix", "write", "update", "format", "fmt", "install", "generate", "migrate", "-u", "-w", "-i")
 
 
@@ -42,4 +43,6 @@ def command_changes(command: Command) -> bool:
         return command.program == "sed" and any(word.startswith("-i") for word in command.words)
     if command.program == "git":
         return command.verb not in _READING_GIT
+    if command.family in _READING_FAMILIES or command.words[1:] in (("--version",), ("--help",)):
+        return False
     return not (is_check(command) and not asked)

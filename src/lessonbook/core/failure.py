@@ -123,6 +123,11 @@ _GIT_OWN = re.compile(r"(?:error|fatal): |git: |usage: git|unknown (?:option|swi
 _NOT_FOUND = 127
 _EARLY = 6
 """A command that never ran says so in its first lines; a red test may print the same words much later."""
+_ABSENT_MODULE = re.compile(
+    r"(?:E )?((?:\w+Error(?: \[\w+\])?: )?(?:No module named|Cannot find (?:module|package)) ['\"][@\w./-]+['\"].*)"
+)
+_SOME_TEST_RAN = re.compile(r"\b[1-9]\d* (?:passed|failed|passing|failing)\b|\bpass [1-9]|\bRan [1-9]\d* tests?\b")
+_OF_FILES = re.compile(r"Test (?:Suites|Files):? ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +145,9 @@ class Failure:
     command: Command | None = None
     subject: str = ""
     """What the trouble is about, where the program names it: the option, script, skill or ignored path."""
+    unrun: bool = False
+    """An answer of a check that stopped at a module it could not import, before its first test: a mistake after all
+    where another way to launch it is all that it took."""
 
     @property
     def key(self) -> str:
@@ -169,15 +177,21 @@ def is_check(command: Command) -> bool:
     words = [command.program]
     if not command.plain_utility:
         words += [word for word in command.words[1:5] if not word.startswith("-")]
+    elif (command.verb or "").startswith("-m ") or command.words[1:2] == ("manage.py",):
+        words.append(command.words[2] if len(command.words) > 2 else "")
     return any(part in _CHECK_WORDS for word in words for part in _parts(word))
 
 
 def _shell_failure(call: Call, script: str, lines: list[str], error: str) -> Failure:
     commands = simple_commands(script)
     trouble, line = _shell_trouble(lines)
+    absent = _absent_module(lines) if trouble in (None, Trouble.NO_MODULE) else ""
     command = _adding(commands) if trouble is Trouble.IGNORED_PATH else _responsible(commands, line or error)
     if command is None:
         return Failure("shell", error, _reason(None, error), None, answer=False)
+    if absent and is_check(command):
+        missing = Trouble.NO_MODULE
+        return Failure(command.family, absent, str(missing), missing, answer=True, command=command, unrun=True)
     if trouble is None:
         return Failure(command.family, error, _reason(None, error), None, _is_answer(call, commands, error), command)
     after = lines[lines.index(line) + 1] if trouble is Trouble.IGNORED_PATH and line in lines[:-1] else ""
@@ -229,6 +243,13 @@ def _shell_trouble(lines: list[str]) -> tuple[Trouble | None, str]:
         if kind is not None:
             return kind, line[:LINE_LIMIT]
     return None, ""
+
+
+def _absent_module(lines: list[str]) -> str:
+    """The line that names the module a check could not import; ``""`` where there is none, or a test ran."""
+    if any(_SOME_TEST_RAN.search(line) and not _OF_FILES.match(line) for line in lines):
+        return ""
+    return next((match[1][:LINE_LIMIT] for line in lines if (match := _ABSENT_MODULE.match(line))), "")
 
 
 def _responsible(commands: tuple[Command, ...], error: str) -> Command | None:

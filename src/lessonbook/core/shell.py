@@ -26,6 +26,8 @@ _WRAPPERS = frozenset({"sudo", "time", "nohup", "command", "exec", "builtin", "e
     "setsid",
     "doas",
 }
+_LOOKUP = re.compile(r"(?:PYTHON|NODE_|GEM_|RUBY|PERL5?)?(?:PATH|LIB|HOME)=")
+"""Variables that say where programs and modules are looked for."""
 _PREPARING = frozenset({"cd", "pushd", "popd", "set", "export", "unset", "source", "."})
 _KEYWORDS = frozenset({"do", "then", "else", "elif", "if", "while", "until", "!", "{", "}", "(", ")"})
 _NOT_COMMANDS = frozenset({"for", "case", "select", "function", "done", "fi", "esac", "in"})
@@ -65,6 +67,8 @@ class Command:
     background: bool = False
     place: str | None = None
     """The folder it ran in, where the script says so (``cd dir &&``, ``git -C dir``)."""
+    environment: tuple[str, ...] = ()
+    """What it finds programs and modules by, typed before it: ``PYTHONPATH=src``, ``source venv/bin/activate &&``."""
 
     @property
     def program(self) -> str:
@@ -109,9 +113,12 @@ def family(script: str) -> str:
 
 def _commands(script: str, depth: int) -> Iterator[Command]:
     place: str | None = None
+    environment: tuple[str, ...] = ()
     for joined, words, background in segments(without_heredocs(script)):
         plain, writes = _without_redirections(words)
         bare = _without_wrappers(plain)
+        if not bare or bare[0] in _PREPARING:
+            environment += _prepared(plain)
         if bare[:1] in (["cd"], ["pushd"]):
             place = bare[1] if len(bare) > 1 else None
         if not bare or bare[0] in _PREPARING:
@@ -121,7 +128,15 @@ def _commands(script: str, depth: int) -> Iterator[Command]:
             yield from _commands(inner, depth + 1)
             continue
         kept, named = _without_places(bare)
-        yield Command(kept, joined, writes, background, named or place)
+        own = tuple(word for word in plain[: len(plain) - len(bare)] if _LOOKUP.match(word))
+        yield Command(kept, joined, writes, background, named or place, (*environment, *own))
+
+
+def _prepared(words: list[str]) -> tuple[str, ...]:
+    """What ``source .venv/bin/activate`` or ``export PYTHONPATH=src`` sets for the commands that follow."""
+    if words[:1] in (["source"], ["."]) and len(words) == 2 and words[1].endswith("activate"):
+        return ("source", words[1], "&&")
+    return tuple(word for word in words if _LOOKUP.match(word))
 
 
 def _without_redirections(words: list[str]) -> tuple[list[str], str | None]:

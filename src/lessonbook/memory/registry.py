@@ -26,6 +26,8 @@ class Backend(Value):
 
     label: str
     open: Opener
+    ready: bool = True
+    """False for one whose name is kept free, but which this version cannot open."""
 
 
 def open_memory(
@@ -77,5 +79,5 @@ BACKENDS: dict[str, Backend] = {
     OFF: Backend("Off", _off),
     "local": Backend("Local", _local),
     "mnemopi": Backend("Mnemopi", _mnemopi),
-    "hindsight": Backend("Hindsight", _hindsight),
+    "hindsight": Backend("Hindsight", _hindsight, ready=False),
 }

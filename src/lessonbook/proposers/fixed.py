@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from lessonbook.core.effect import command_changes
+from lessonbook.core.effect import changes_state, command_changes
 from lessonbook.core.failure import Failure, Trouble, read_failure
 from lessonbook.core.session import Call, CallKind, CallStatus, Session, Turn
 from lessonbook.core.shell import Command, simple_commands
@@ -17,6 +17,7 @@ from lessonbook.proposers.draft import Draft, Lesson, by_project, by_topic, draf
 from lessonbook.proposers.fixed_rules import FIXED, advice, is_general, lesson_of_move, lesson_of_subject
 from lessonbook.proposers.incident import History, Incident, cut, where
 from lessonbook.proposers.moves import Move, move_between
+from lessonbook.proposers.relaunch import as_launched, relaunched
 from lessonbook.proposers.wording import shown
 
 WINDOW = 10
@@ -30,9 +31,11 @@ def incidents(session: Session) -> Iterator[Incident]:
     calls = [(turn, call) for turn in session.turns for call in turn.calls]
     for at, (turn, call) in enumerate(calls):
         failure = read_failure(call)
-        if failure is None or failure.answer:
+        if failure is None or (failure.answer and not failure.unrun):
             continue
         move, worked = _redone(call, failure, calls[at + 1 : at + 1 + WINDOW])
+        if failure.answer and move is None:
+            continue
         yield Incident(
             where=where(session, turn, call),
             topic=topic_of(failure),
@@ -43,7 +46,7 @@ def incidents(session: Session) -> Iterator[Incident]:
             trouble=failure.trouble,
             subject=failure.subject,
             family=failure.family,
-            command=failure.command,
+            command=_failed(failure),
         )
 
 
@@ -65,7 +68,8 @@ def _lessons(group: list[Incident], history: History) -> Iterator[tuple[Lesson, 
     if whole is None:
         return
     parts = by_project(group)
-    if whole.general or (len(parts) > 1 and not names_project(whole.rule) and _agreed(whole, parts)):
+    importing = whole.kind == FIXED and group[0].trouble is Trouble.NO_MODULE  # a module is one project's
+    if whole.general or (len(parts) > 1 and not importing and not names_project(whole.rule) and _agreed(whole, parts)):
         yield _generally(whole), group
         return
     for part in parts:
@@ -107,17 +111,32 @@ def _usual_move(group: list[Incident]) -> tuple[Move | None, list[Incident]]:
 
 def _redone(call: Call, failure: Failure, after: Sequence[tuple[Turn, Call]]) -> tuple[Move | None, Command | None]:
     """The first later call that did the same errand another way, and what was changed for it."""
+    importing = failure.trouble is Trouble.NO_MODULE
     for _, later in after:
-        if later.kind is not CallKind.SHELL or later.command is None or not _ran(later):
-            continue
-        commands = simple_commands(later.command)
-        if failure.command is None:
-            found = _by_name(failure, commands)
-        else:
-            found = _by_words(call, failure, failure.command, commands)
-        if found[1] is not None:
-            return found
+        if later.kind is CallKind.SHELL and later.command is not None and _ran(later):
+            found = _found(call, failure, simple_commands(later.command))
+            if found[1] is not None:
+                return found
+        if importing and changes_state(later):  # what it could not import may be there now
+            break
     return None, None
+
+
+def _found(call: Call, failure: Failure, commands: Sequence[Command]) -> tuple[Move | None, Command | None]:
+    failed = _failed(failure)
+    if failed is None:
+        return _by_name(failure, commands)
+    if failure.trouble is Trouble.NO_MODULE:
+        return relaunched(failure, failed, commands)
+    if failure.trouble is Trouble.NOT_INSTALLED:
+        commands = [as_launched(command) for command in commands]
+    return _by_words(call, failure, failed, commands)
+
+
+def _failed(failure: Failure) -> Command | None:
+    """The command that failed, with what it looks for programs and modules by where one was not found."""
+    launched = failure.trouble in (Trouble.NO_MODULE, Trouble.NOT_INSTALLED)
+    return as_launched(failure.command) if launched and failure.command is not None else failure.command
 
 
 def _by_words(
@@ -155,7 +174,7 @@ def _ran(call: Call) -> bool:
     if call.status is CallStatus.OK:
         return True
     failure = read_failure(call)
-    return failure is not None and failure.answer
+    return failure is not None and failure.answer and not failure.unrun
 
 
 def _target(call: Call) -> str:

@@ -12,6 +12,7 @@ from lessonbook.core.shell import simple_commands
 from lessonbook.proposers.draft import Lesson
 from lessonbook.proposers.incident import Incident
 from lessonbook.proposers.moves import HEAD_LONGEST, Move, head
+from lessonbook.proposers.relaunch import launched_same
 from lessonbook.proposers.wording import code, rule
 
 FIXED = "failed-then-worked"
@@ -164,7 +165,9 @@ def _lengths(shown: Incident) -> tuple[int, int]:
         return HEAD_LONGEST, HEAD_LONGEST
     commands = simple_commands(shown.worked)
     family = commands[0].family.split() if commands else words[:1]
-    good = max(len(family), len(move.added))
+    good = max(len(family), len(move.added) + (not move.dropped))
+    if shown.trouble is Trouble.NO_MODULE:
+        good = len(move.added) + launched_same(move, shown.command.words if shown.command else (), words)
     return max(len(move.dropped) + good - len(move.added), 1), min(good, len(words))
 
 
@@ -183,5 +186,5 @@ def _unplaced(error: str) -> str:
 
 def _stripped(error: str) -> str:
     error = re.sub(r"\A(?:/?(?:\S*/)?(?:bash|zsh|sh|\(eval\)))?:(?:(?: line)? ?\d+:)? ", "", error)
-    error = re.sub(r"\A/\S*/([\w.-]+): ", r"\1: ", error)
+    error = re.sub(r"\A/\S*/([\w.-]+): ", r"\1: ", re.sub(r"\AE (?=\w+Error: )", "", error))
     return re.split(r"(?<=[a-z])[.;,] ", error, maxsplit=1)[0].rstrip(". ")

@@ -21,6 +21,7 @@ _OVERRIDE = re.compile(
     r"--?(?:f|D|y|k|yes|hard|force(?:-.*)?|no-(?:verify|gpg-sign|sandbox|check.*)|dangerously.*|skip-.*|ignore-.*|allow-.*"
     r"|unsafe.*|insecure|privileged|break-system-packages|legacy-peer-deps)(?:=.*)?\Z"
 )
+_SETS_UP = frozenset({"install", "i", "add", "sync", "remove", "uninstall", "init", "create", "show"})
 _OF_A_FOLDER = frozenset(
     {Trouble.WRONG_FOLDER, Trouble.NO_SCRIPT, Trouble.NO_FILE, Trouble.NOT_INSTALLED, Trouble.NO_MODULE}
 )
@@ -58,7 +59,13 @@ def move_between(failed: Command, worked: Command, trouble: Trouble | None, fed_
         return Move(dropped, added, at_front=False) if _other_way(failed, worked, dropped, added, trouble) else None
     shared = failed.words[len(failed.words) - back :] if back else ()
     alike = fed_alike or any(not word.startswith("-") and len(word) > 1 for word in shared)
-    return Move(dropped, added) if alike and (trouble is None or trouble in NEVER_RAN) else None
+    same = alike and not sets_up(dropped, added)
+    return Move(dropped, added) if same and (trouble is None or trouble in NEVER_RAN) else None
+
+
+def sets_up(dropped: Sequence[str], added: Sequence[str]) -> bool:
+    """Whether another errand was run: ``pip install pytest`` is no way to run ``pytest``."""
+    return not _SETS_UP.isdisjoint(added) and _SETS_UP.isdisjoint(dropped)
 
 
 def overrides(word: str) -> bool:

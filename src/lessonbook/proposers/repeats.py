@@ -72,7 +72,7 @@ class Repeats:
         """Return the keys a proposal about this call would carry: how to tell whether a lesson names a mistake."""
         failure = read_failure(call)
         topics = refused.topics(call) | blocked.topics(call)
-        if failure is not None and not failure.answer:
+        if failure is not None and (not failure.answer or failure.unrun):
             topics.add(fixed.topic_of(failure))
         return frozenset(map(comparable_key, topics))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from lessonbook.core.errors import StoreError, reason
@@ -150,6 +150,23 @@ def sync_folder(folder: Path) -> None:
         pass
     finally:
         os.close(handle)
+
+
+def sync_files(paths: Iterable[Path]) -> None:
+    """Make the files durable that are there, and what was removed from their folders."""
+    folders = set()
+    for path in paths:
+        folders.add(path.parent)
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        except OSError:  # removed, or kept in another file
+            continue
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    for folder in folders:
+        sync_folder(folder)
 
 
 def move(source: Path, target: Path) -> None:

@@ -61,5 +61,9 @@ def run(args: argparse.Namespace, out: Out) -> int:
         return 0
     item = config.change(where, args.key, args.value)
     document = {"ok": True, "key": item.key, "value": item.value, "file": str(where.config_file)}
+    if note := config.note(item):
+        document |= {"note": note}
+        if not out.json:
+            out.note(f"lessonbook: {note}")
     out.result(document, f"{item.key} = {config.shown(item.value)}   in {where.config_file}")
     return 0

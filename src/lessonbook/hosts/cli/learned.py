@@ -97,8 +97,8 @@ def run(args: argparse.Namespace | SimpleNamespace, out: Out) -> int:
         from lessonbook.hosts.cli import rework
 
         return answer(*rework.answer(args, books, where.config_file, int(time())), out)
-    book = review.holding(books, args.ids[0])
-    told, text = review.decide(book, args.do, args.ids[0], int(time()), reason=args.reason)
+    book, id = review.holding(books, args.ids[0])
+    told, text = review.decide(book, args.do, id, int(time()), reason=args.reason)
     return answer({**told, "book": book.name}, text, out)
 
 

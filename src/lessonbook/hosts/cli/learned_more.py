@@ -100,8 +100,7 @@ def _share(where: Places, books: list[NamedBook], args: Args, out: Out) -> int:
 def _compact(where: Places, books: list[NamedBook], args: Args, out: Out) -> int:
     from lessonbook.actions import review, tidying
 
-    id = args.ids[0] if args.ids else None
-    book = review.holding(books, id) if id else books[0]
+    book, id = review.holding(books, args.ids[0]) if args.ids else (books[0], None)
     told = tidying.compacted(book, id, int(time()))
     text = f"proposed {told['id']}: {told['before']:,} → {told['after']:,} characters"
     return answer({**told, "book": book.name}, text, out)

@@ -28,15 +28,14 @@ def answer(args: argparse.Namespace | SimpleNamespace, books: list[NamedBook], c
         return rework.accept_all(books, now, by, args.acknowledge)
     if len(args.ids) > 1:
         return rework.accept_many(books, args.ids, now, by, args.acknowledge)
-    book = review.holding(books, args.ids[0])
-    told, text = _one(args, book, now, by)
+    book, id = review.holding(books, args.ids[0])
+    told, text = _one(args, book, id, now, by)
     return {**told, "book": book.name}, text
 
 
-def _one(args: argparse.Namespace | SimpleNamespace, book: NamedBook, now: int, by: Reviewer) -> Answer:
+def _one(args: argparse.Namespace | SimpleNamespace, book: NamedBook, id: str, now: int, by: Reviewer) -> Answer:
     from lessonbook.actions import review, rework
 
-    id = args.ids[0]
     if args.do == "accept":
         return review.decide(book, "accept", id, now, by, args.only or (), acknowledged=args.acknowledge)
     if args.do == "split":
