@@ -84,7 +84,7 @@ def _start(folder: Path, address: Remote) -> None:
     if folder.is_dir() and any(folder.iterdir()):
         raise InputError(f"{folder} holds files and is no book; move them away first")
     with book_locked(folder):
-        git.run(folder.parent, "init", "--quiet", "--template=", "--initial-branch=main", str(folder))
+        git.init(folder)
 
 
 def _fetched(folder: Path, line: Line) -> _Theirs:

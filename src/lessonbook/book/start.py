@@ -30,7 +30,7 @@ def start(folder: Path, book: Book | None, now: int) -> Book:
     """
     folder = folder.absolute()
     if book is None:
-        git.run(folder.parent, "init", "--quiet", "--template=", "--initial-branch=main", str(folder))
+        git.init(folder)
         book = _opened(folder)
     texts = dict(_written(folder)) or {AGENTS: b""}
     author = f"{git.NAME} <{git.EMAIL}> {now} +0000".encode()

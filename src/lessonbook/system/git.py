@@ -12,7 +12,7 @@ import select
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from lessonbook.core.errors import SetupError, StoreError
+from lessonbook.core.errors import SetupError, StoreError, reason
 from lessonbook.core.reviewer import TOOL
 from lessonbook.core.value import Value
 from lessonbook.system.settings import environment
@@ -184,6 +184,24 @@ def attempt(folder: Path, *args: str, data: bytes | None = None, env: Mapping[st
 def sealed_options() -> list[str]:
     """Return the options that switch off every program a repository could start."""
     return [part for key, value in _SEALED.items() for part in ("-c", f"{key}={value}")]
+
+
+def init(folder: Path) -> None:
+    """Make ``folder`` a repository with no commit, in one step: nobody ever meets one that is half made.
+
+    Raises ``StoreError`` where it cannot be made, ``SetupError`` where there is no git.
+    """
+    from tempfile import TemporaryDirectory
+
+    from lessonbook.system.files import move
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=".lessonbook-", dir=folder) as name:
+            run(Path(name), "init", "--quiet", "--template=", "--initial-branch=main")
+            move(Path(name) / ".git", folder / ".git")
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be made a repository: {reason(error)}.") from error
 
 
 def sealed_environment() -> dict[str, str]:
