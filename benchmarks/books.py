@@ -8,6 +8,10 @@ from pathlib import Path
 
 START = 1_792_000_000
 RULES = "".join(f"- Rule {number:02d} that a person wrote by hand.\n" for number in range(20))
+LINES = 60
+SIXTY = "".join(f"- Rule {number:02d} by hand.\n" for number in range(LINES))
+MIXES = ("skills", "append", "lines")
+"""Each candidate adds a skill file of its own, or a paragraph to ``AGENTS.md``, or edits one of its sixty lines."""
 BODY = "First look at the sizes, then read the part that matters, case {number}.\n" * 12
 
 
@@ -17,27 +21,38 @@ def identifier(number: int) -> str:
     return f"20261019-{hours:02d}{rest // 60:02d}{rest % 60:02d}-{number:06x}"
 
 
-def stream(count: int) -> bytes:
-    """Return the import stream of a book with ``count`` candidates, each adding a skill file of its own."""
-    return b"".join(_stream(count))
-
-
-def build(folder: Path, count: int) -> Path:
-    """Make the book, its files checked out, and return its folder."""
+def build(folder: Path, count: int, mix: str = "skills") -> Path:
+    """Make the book with ``count`` candidates of a mix, its files checked out, and return its folder."""
     folder.mkdir(parents=True)
     _git(folder, "init", "-q", "-b", "main")
-    _git(folder, "fast-import", "--quiet", data=stream(count))
+    _git(folder, "fast-import", "--quiet", data=b"".join(_stream(count, mix)))
     _git(folder, "reset", "-q", "--hard", "main")
     return folder
 
 
-def _stream(count: int) -> Iterator[bytes]:
-    yield _commit("refs/heads/main", "A Person", START, "Rules", "AGENTS.md", RULES) + b"\n"
+def _stream(count: int, mix: str) -> Iterator[bytes]:
+    rules = SIXTY if mix == "lines" else RULES
+    yield _commit("refs/heads/main", "A Person", START, "Rules", "AGENTS.md", rules) + b"\n"
+    change = {"skills": _skill, "append": _paragraph, "lines": _line}[mix]
     for number in range(count):
         ref, at = f"refs/heads/pending/{identifier(number)}", START + 60 + number
-        head = f"---\nname: case-{number}\ndescription: What to do in case {number}.\n---\n\n"
-        path, text = f"skills/case-{number}/SKILL.md", head + BODY.format(number=number)
-        yield _commit(ref, "Dhrona", at, f"Lesson from a replay: case {number}", path, text, b"from refs/heads/main\n")
+        subject = f"Lesson from a replay: case {number}"
+        yield _commit(ref, "Dhrona", at, subject, *change(number), b"from refs/heads/main\n")
+
+
+def _skill(number: int) -> tuple[str, str]:
+    head = f"---\nname: case-{number}\ndescription: What to do in case {number}.\n---\n\n"
+    return f"skills/case-{number}/SKILL.md", head + BODY.format(number=number)
+
+
+def _paragraph(number: int) -> tuple[str, str]:
+    return "AGENTS.md", f"{RULES}\nIn case {number} look at the sizes first, then read the part that matters.\n"
+
+
+def _line(number: int) -> tuple[str, str]:
+    lines = SIXTY.splitlines(keepends=True)
+    lines[number % LINES] = f"- Rule {number % LINES:02d} after case {number}.\n"
+    return "AGENTS.md", "".join(lines)
 
 
 def _commit(ref: str, who: str, at: int, subject: str, path: str, text: str, parent: bytes = b"") -> bytes:

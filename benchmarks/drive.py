@@ -1,6 +1,7 @@
 """Runs one verb of a queue module in a process of its own and prints what it cost. Needs only the standard library.
 
-``python drive.py MODULE VERB FOLDER [ID]``: the peer runs it with its own Python. Importing is not timed.
+``python drive.py MODULE VERB FOLDER [ID…]``; ``accept_each`` accepts each id by itself.
+The peer runs it with its own Python. Importing is not timed.
 """
 
 from __future__ import annotations
@@ -10,21 +11,30 @@ import json
 import resource
 import sys
 import time
+from collections.abc import Callable
+from types import ModuleType
 
 _STARTS = ("subprocess.Popen", "os.posix_spawn")
 
 
-def main(module: str, verb: str, *args: str) -> None:
+def main(module: str, verb: str, folder: str, *ids: str) -> None:
     """Time one call and print seconds, processes started, peak memory and what came back, as JSON."""
-    call = getattr(importlib.import_module(module), verb)
+    call = _call(importlib.import_module(module), verb, folder, ids)
     started: list[str] = []
     sys.addaudithook(lambda event, _: started.append(event) if event in _STARTS else None)
     start, used = time.perf_counter(), _cpu()
-    answer = call(*args)
+    answer = call()
     seconds, used = time.perf_counter() - start, _cpu() - used
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     found = {"seconds": seconds, "cpu": used, "processes": len(started), "kib": peak, "said": _said(answer)}
     print(json.dumps(found))
+
+
+def _call(queue: ModuleType, verb: str, folder: str, ids: tuple[str, ...]) -> Callable[[], object]:
+    if verb == "accept_each":
+        return lambda: [queue.accept(folder, id) for id in ids][-1]
+    args = (list(ids),) if verb == "accept_many" else ids
+    return lambda: getattr(queue, verb)(folder, *args)
 
 
 def _cpu() -> float:
