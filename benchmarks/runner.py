@@ -39,6 +39,10 @@ class Bench:
         with self.copy(count) as book:
             return self._run(sys.executable, "lessonbook.learned", verb, book, self._ids(verb, count, ids), before)
 
+    def listed(self, book: Path) -> Answer:
+        """Run our ``pending``, which only reads, in a copy that is there already."""
+        return self._run(sys.executable, "lessonbook.learned", "pending", book, [])
+
     def theirs(self, verb: str, count: int) -> Answer:
         """Run the original's verb once, on the same candidate."""
         with self.copy(count) as book:
