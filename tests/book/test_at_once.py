@@ -31,7 +31,7 @@ while time.time() < end:
     new += [Offer(f"line {n}", files={f"skills/all/SKILL.md": f"line {n}\\n"})] if n % 3 == 0 else []
     ids += offer(folder, new, int(time.time()), lambda: f"{pick.randrange(1 << 24):06x}")
     if n % 4 == 0:
-        with book_locked(folder):
+        with book_locked(folder, 10):
             time.sleep(0.05)
     time.sleep(0.05)
 print(json.dumps({"ids": ids}))

@@ -90,6 +90,9 @@ def test_wrapping_and_spacing_make_no_difference(reply: str) -> None:
         (f"I shortened it.\n\n```\n{GOOD.replace(CODE, '')}\n```", r"changes \[kept 1\]"),
         (GOOD.replace("Read sizes with ls -l.", LONG + LONG + LONG), "no shorter than the"),
         (GOOD.replace("Read sizes with ls -l.", "See </kept> now."), r"changes </kept>"),
+        (GOOD + "\n\n[kept 12345678901234567890]", r"\[kept 12345678901234567890\], which stands alone"),
+        (GOOD + "\n\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x", "conflict markers"),
+        (GOOD + "\n\n- a\n>>>>>>> x", "conflict markers"),
     ],
 )
 def test_what_is_refused_and_why(reply: str, why: str) -> None:
@@ -99,6 +102,11 @@ def test_what_is_refused_and_why(reply: str, why: str) -> None:
 def test_a_lesson_that_starts_like_talk_is_a_lesson() -> None:
     text = "Here is how to run tests:\n- fast ones first, always, before anything else is tried\n- then make slow\n"
     assert accepted("Here is how to run tests:\n- fast first\n- make slow", text, {0}).text.startswith("Here is how")
+
+
+def test_a_lesson_about_conflict_markers_keeps_them() -> None:
+    code = "Solve it:\n```\n<<<<<<< HEAD\n>>>>>>> topic\n```"
+    assert code in accepted(f"{code}\n\nRead less.", f"{code}\n\n{LONG}\n", {0, 1}).text
 
 
 def test_past_the_limit_is_refused_though_shorter() -> None:

@@ -15,7 +15,7 @@ from lessonbook.core.errors import InputError
 from lessonbook.core.expiry import paragraph_key
 from lessonbook.core.paragraphs import Paragraph, fences, lines_of
 
-OURS = re.compile(r"\[kept \d{1,6}\]|</?(?:rules|kept)>")
+OURS = re.compile(r"\[kept \d+\]|</?(?:rules|kept)>")
 """What has a meaning in the prompt or the reply, and so may not stand in a text that is sent or comes back."""
 
 _PROMPT = """\

@@ -15,6 +15,7 @@ from lessonbook.core.errors import ModelError
 from lessonbook.core.paragraphs import fences, is_blank, lines_of, split
 
 _MARKER = re.compile(r"\[kept (\d{1,6})\]")
+_CONFLICT = re.compile(r"^(?:<{7}|>{7})(?: [^\r\n]*)?", re.MULTILINE)
 _OUTER = re.compile(r"(`{3,}|~{3,})([\w-]*)[ \t]*\Z")
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 """What some local models put before their answer."""
@@ -258,6 +259,9 @@ def _check_whole(plan: Plan, pieces: Sequence[int | str], texts: Sequence[str], 
     if found != list(texts):
         raise _refused("its paragraphs would run into those that a person wrote")
     own = [text for piece, text in zip(pieces, texts, strict=True) if isinstance(piece, str)]
+    there = set(_CONFLICT.findall(plan.before))  # a lesson may be about them
+    if any(line not in there for text in own for line in _CONFLICT.findall(text)):
+        raise _refused("it holds conflict markers")
     if redact("\n\n".join(own)).count:
         raise _refused("it holds what looks like a secret")
 
