@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,34 @@ def test_what_went_different_ways_is_never_forced(repo: Any, mate: Any, team: Pa
     assert "pull first" in push(mate.folder, str(team))["error"]
     assert "different ways" in pull(mate.folder, str(team), NOW)["error"]
     assert mate.state() == before and refs(team) == there
+
+
+def test_whoever_pushes_second_is_told_to_pull_first(repo: Any, team: Path, tmp_path: Path) -> None:
+    ok(push(repo.folder, str(team)))
+    others = [type(repo)(tmp_path / f"mate{n}" / "learned") for n in range(3)]
+    for n, other in enumerate(others):
+        other.folder.parent.mkdir()
+        ok(pull(other.folder, str(team), NOW))
+        other.commit({"AGENTS.md": f"{BASE}\nBy {n}.\n"})
+    with ThreadPoolExecutor(3) as pool:
+        told = list(pool.map(lambda other: push(other.folder, str(team)), others))
+    assert sorted(one["ok"] for one in told) == [False, False, True], told
+    assert all(one["ok"] or "pull first" in one["error"] for one in told), told
+
+
+@pytest.mark.parametrize("kind", ["tree", "blob", "tag"])
+def test_a_pending_branch_of_the_team_that_is_no_commit_hides_no_other(
+    repo: Any, mate: Any, team: Path, kind: str
+) -> None:
+    repo.propose(A, {"AGENTS.md": f"{BASE}\nRule a.\n"})
+    ok(push(repo.folder, str(team)))
+    repo.git("tag", "-m", "x", "x")
+    repo.git("push", "-q", str(team), "refs/tags/x")
+    oid = repo.git("rev-parse", {"tree": "HEAD^{tree}", "blob": "HEAD:AGENTS.md", "tag": "x"}[kind])
+    (team / "refs/heads/pending" / B).write_text(f"{oid}\n")
+    assert ok(pull(mate.folder, str(team), NOW))["new"] == [A]
+    (team / "refs/heads/main").write_text(f"{oid}\n")
+    assert "holds no book to pull" in pull(mate.folder, str(team), NOW)["error"]
 
 
 def test_a_person_who_already_has_candidates_joins(mate: Any, repo: Any, team: Path) -> None:

@@ -99,8 +99,14 @@ def _fetched(folder: Path, line: Line) -> _Theirs:
     specs += [f"+{kept}*:refs/theirs/{kept.removeprefix('refs/lessonbook/')}*" for kept in KEPT]
     options = ("--no-tags", "--no-auto-gc", "--no-write-fetch-head", "--no-recurse-submodules", "--quiet")
     line.talk("fetch", *options, *other_end(line, "upload"), "--", line.remote.address, *specs)
-    out = line.run("for-each-ref", "--format=%(refname) %(objectname)", "refs/theirs/").decode("utf-8", "replace")
-    found = {ref.removeprefix("refs/theirs/"): oid for ref, _, oid in (row.partition(" ") for row in out.splitlines())}
+    form = "--format=%(objecttype) %(objectname) %(refname)"
+    out = line.run("for-each-ref", form, "refs/theirs/").decode("utf-8", "replace")
+    rows = (row.split(" ", 2) for row in out.splitlines())
+    theirs = ((kind, oid, ref.removeprefix("refs/theirs/")) for kind, oid, ref in rows)
+    # A candidate that is no commit is none; git would refuse the branch, and with it all that comes at once.
+    found = {ref: oid for kind, oid, ref in theirs if kind == "commit" or ref.startswith("pins/")}
+    if "head" not in found:
+        raise InputError(f"{line.remote.address} holds no book to pull: HEAD there is no commit")
     pending = {name.removeprefix("pending/"): oid for name, oid in found.items() if name.startswith("pending/")}
     kept = {f"refs/lessonbook/{name}": oid for name, oid in found.items() if name.partition("/")[0] != "pending"}
     return _Theirs(

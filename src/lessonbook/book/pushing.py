@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from lessonbook.system.faults import point
 from lessonbook.system.gitbatch import Change, compare, read_objects
 from lessonbook.system.gitremote import Line, connected, listed, other_end
 
+_RACE = re.compile(r"cannot lock ref|stale info|fetch first|non-fast-forward|reference already exists")
+"""What git says where somebody else pushed between our look and our push."""
 BEHIND = "the book at {remote} has what this one has not: pull first; nothing was pushed"
 
 
@@ -141,5 +144,7 @@ def _sent(line: Line, moves: Mapping[str, str], gone: Mapping[str, str]) -> None
         if "checked out" in str(error):
             why = "is a book somebody works in; share over a bare one (`git init --bare`)"
             raise InputError(f"{line.remote.address} {why}") from error
+        if _RACE.search(str(error)):
+            raise InputError(BEHIND.format(remote=line.remote.address)) from error
         raise
     point("push.sent")
