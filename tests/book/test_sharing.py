@@ -119,6 +119,16 @@ def test_what_went_different_ways_is_never_forced(repo: Any, mate: Any, team: Pa
     assert mate.state() == before and refs(team) == there
 
 
+def test_a_bare_repository_whose_head_names_another_branch_is_shared_over(repo: Any, mate: Any, team: Path) -> None:
+    (team / "HEAD").write_text("ref: refs/heads/master\n")
+    repo.propose(A, {"AGENTS.md": f"{BASE}\nRule a.\n"})
+    ok(push(repo.folder, str(team)))
+    assert ok(pull(mate.folder, str(team), NOW))["new"] == [A] and mate.text() == BASE
+    ok(queue.accept(mate.folder, A, NOW))
+    assert ok(push(mate.folder, str(team)))["gone"] == [A]
+    assert ok(pull(repo.folder, str(team), NOW))["commit"] and repo.text() == mate.text()
+
+
 def test_whoever_pushes_second_is_told_to_pull_first(repo: Any, team: Path, tmp_path: Path) -> None:
     ok(push(repo.folder, str(team)))
     others = [type(repo)(tmp_path / f"mate{n}" / "learned") for n in range(3)]

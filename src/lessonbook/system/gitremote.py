@@ -76,7 +76,11 @@ def connected(book: Path, remote: Remote) -> Iterator[Line]:
 
 
 def listed(line: Line) -> tuple[dict[str, str], str | None]:
-    """Return the remote's refs with their commits, and the branch its HEAD is on (``None`` where it has none yet)."""
+    """Return the remote's refs with their commits, and the branch its HEAD is on.
+
+    A bare repository's HEAD often names a branch that nobody pushed, as git makes it: then it is ``main``, else the
+    only branch outside ``pending/``; ``None`` where there is none.
+    """
     out = line.talk("ls-remote", "--symref", *other_end(line, "upload"), line.remote.address).decode("utf-8", "replace")
     refs: dict[str, str] = {}
     head = None
@@ -86,7 +90,14 @@ def listed(line: Line) -> tuple[dict[str, str], str | None]:
             head = what.removeprefix("ref: ")
         elif ref and ref != "HEAD":
             refs[ref] = what
-    return refs, head if head in refs else None
+    return refs, head if head in refs else _main_of(refs)
+
+
+def _main_of(refs: Mapping[str, str]) -> str | None:
+    branches = [ref for ref in refs if ref.startswith("refs/heads/") and not ref.startswith("refs/heads/pending/")]
+    if "refs/heads/main" in branches:
+        return "refs/heads/main"
+    return branches[0] if len(branches) == 1 else None
 
 
 def other_end(line: Line, what: str) -> Sequence[str]:
