@@ -48,7 +48,8 @@ def test_gq_01_twelve_that_append_are_all_accepted_and_a_true_overlap_is_told(he
 
 
 HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-checkout", "post-merge", "pre-auto-gc",
-         "reference-transaction", "post-index-change", "post-rewrite", "fsmonitor-watchman")  # fmt: skip
+         "reference-transaction", "post-index-change", "post-rewrite", "fsmonitor-watchman", "pre-push",
+         "pre-receive", "update", "post-receive", "post-update", "proc-receive")  # fmt: skip
 RUNNING = ("core.fsmonitor", "core.pager", "core.editor", "core.sshCommand", "core.askPass",
            "core.alternateRefsCommand", "diff.external", "diff.x.textconv", "diff.x.command",
            "filter.x.clean", "filter.x.smudge",
@@ -85,12 +86,12 @@ class Trap:
             shutil.copy(self.program, folder / hook)
         return folder
 
-    def set_in(self, repository: Path) -> None:
-        """Name the program in the repository's own configuration, in an included file, and as every hook."""
-        self._hooks(repository / ".git" / "hooks")
-        included = repository / ".git" / "included"
+    def set_in(self, git_dir: Path) -> None:
+        """Name the program in a repository's own configuration, in an included file, and as every hook."""
+        self._hooks(git_dir / "hooks")
+        included = git_dir / "included"
         included.write_text(self.text)
-        with (repository / ".git" / "config").open("a") as file:
+        with (git_dir / "config").open("a") as file:
             file.write(f'{self.text}[include]\npath = {included}\n[includeIf "gitdir:/"]\npath = {included}\n')
 
 
@@ -119,7 +120,7 @@ def test_gq_02_se_03_no_verb_and_no_hook_runs_a_program_of_anybodys(
     sessions(home / ".claude/projects/-shop", project)
     trap = Trap(tmp_path, home)
     for repository in (book, project):
-        trap.set_in(repository)
+        trap.set_in(repository / ".git")
     kept = [trap.personal.read_bytes(), (book / ".git/config").read_bytes(), (project / ".git/config").read_bytes()]
     hook = json.dumps({"hook_event_name": "SessionStart", "cwd": str(project)})
     verbs: list[tuple[int, tuple[str, ...]]] = [
@@ -143,6 +144,56 @@ def test_gq_02_se_03_no_verb_and_no_hook_runs_a_program_of_anybodys(
         (project / ".git/config").read_bytes(),
     ]
     # The trap is a real one: plain git falls into it.
+    subprocess.run(["git", "-C", str(project), "status"], capture_output=True, check=False)
+    assert trap.marker.exists()
+
+
+def test_gq_02_se_03_nor_does_what_reviews_undoes_shares_or_tidies(
+    run, commit, candidate, git, home: Path, tmp_path: Path
+) -> None:
+    attributes = "* diff=x filter=x merge=x\n"
+    book = commit({"AGENTS.md": "Base.\n"})
+    for n in range(6):
+        candidate(book, IDS[n], {"AGENTS.md": f"Base.\n\nRule {n}.\n", **skill(f"s{n}")})
+    project, team, other = (tmp_path / name for name in ("shop", "team", "elsewhere"))
+    for folder, words in ((project, ()), (team, ("--bare",))):
+        git(tmp_path, "init", "-q", *words, str(folder))
+    (project / ".gitattributes").write_text(attributes)
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", "first")
+    model = tmp_path / "model"
+    model.write_text("#!/bin/sh\ncat > /dev/null\necho '[kept 1]'\necho\necho 'Rules.'\n")
+    model.chmod(0o755)
+    settings = home / ".config/lessonbook/config.toml"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text(f'[editor]\ncommand = ["{model}"]\n')
+    trap = Trap(tmp_path, home)
+    for repository in (book, project):
+        trap.set_in(repository / ".git")
+    trap.set_in(team)
+    (book / ".git/info").mkdir(exist_ok=True)
+    (book / ".git/info/attributes").write_text(attributes)
+    kept = [(folder / "config").read_bytes() for folder in (book / ".git", project / ".git", team)]
+    new = tmp_path / "new"
+    new.write_text("Base.\n\nBetter rule, in many words so that there is something to shorten at all.\n")
+    verbs: list[tuple[int, tuple[str, ...]]] = [
+        (0, ("edit", IDS[0], "--file", f"AGENTS.md={new}")), (0, ("split", IDS[1])), (0, ("list", "--signs")),
+        (0, ("accept", IDS[0], IDS[2])), (0, ("undo", IDS[2])), (0, ("accept", IDS[3], "--only", "AGENTS.md")),
+        (0, ("reject", IDS[4], "--reason", "no")), (0, ("rejected",)), (0, ("unreject", IDS[4])), (1, ("verify",)),
+        (0, ("promote", IDS[0], "--to", str(project))), (0, ("push", str(team))), (0, ("pull", str(team))),
+        (0, ("pull", str(team), "--book", str(other))), (0, ("pin", "s0")), (0, ("unpin", "s0")),
+        (0, ("expire", "--dry-run")), (0, ("expire",)), (6, ("compact",)), (0, ("push", str(team))),
+    ]  # fmt: skip
+    variables = dict.fromkeys(VARIABLES, str(trap.program))
+    for code, words in verbs:
+        if words[-1] == str(other):
+            other.mkdir()
+            git(other, "init", "-q")
+            trap.set_in(other / ".git")
+        done = run("learned", *words, cwd=project, env=variables)
+        assert not trap.marker.exists(), (words, trap.marker.read_text())
+        assert done.returncode == code, (words, done)
+    assert kept == [(folder / "config").read_bytes() for folder in (book / ".git", project / ".git", team)]
     subprocess.run(["git", "-C", str(project), "status"], capture_output=True, check=False)
     assert trap.marker.exists()
 
