@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 from collections.abc import Iterable
@@ -11,7 +12,8 @@ from typing import Any
 import pytest
 
 from lessonbook.actions.learn import LearnSession, LearnTool
-from lessonbook.core.errors import LearnError
+from lessonbook.book.offer import Offer, offer
+from lessonbook.core.errors import InputError, LearnError
 from lessonbook.memory.registry import open_memory
 from lessonbook.system.projects import identify
 from lessonbook.system.settings import load, places
@@ -293,6 +295,73 @@ def test_se_07_a_hand_edited_branch_brings_no_key_to_head(here, commit, candidat
     assert keys.found(git(book, "log", "-p", "main") + kept) == []
     files = (path for path in book.rglob("*") if path.is_file() and ".git" not in path.parts)
     assert keys.found(b"".join(path.read_bytes() for path in files)) == []
+
+
+def test_se_07_a_key_through_every_way_of_changing_a_candidate_is_kept_nowhere(
+    here, commit, git, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Offer, edit, split, compact, reject with a reason, pin, promote and push; every repository is looked through."""
+    monkeypatch.setenv("TMPDIR", str(home / "tmp"))
+    (home / "tmp").mkdir()
+    keys, project, team = Keys(), home / "shop", home / "team"
+    git(home, "init", "-q", str(project))
+    git(project, "commit", "-q", "--allow-empty", "-m", "first")
+    git(home, "init", "-q", "--bare", str(team))
+    book = commit({"AGENTS.md": "Base.\n"})
+    model = tmp_path / "model"
+    model.write_text(
+        f"#!/bin/sh\ncat > {tmp_path}/prompt\necho '[kept 1]'\necho\necho 'Short {keys['reply']}.'\n"
+        f"echo 'warning {keys['complaint']}' >&2\n"
+    )
+    model.chmod(0o755)
+    (home / ".config/lessonbook/config.toml").write_text(f'[editor]\ncommand = ["{model}"]\n')
+    new, skills = tmp_path / "new", {"skills/tidy/SKILL.md": SKILL}
+    said, numbers = [], itertools.count()
+
+    def do(*words: str, code: int = 0) -> None:
+        done = here("learned", *words, cwd=project)
+        assert done.returncode == code, (words, done)
+        said.append(done.stdout + done.stderr)
+
+    offers = [
+        Offer(f"One {keys['title']}", "Long rule. " * 40),
+        Offer("Two", "Rule two.", skills),
+        Offer("Three", "3."),
+    ]
+    try:
+        ids = offer(book, offers, 1_800_000_000, lambda: f"{next(numbers):06x}")
+    except InputError as error:
+        said.append(str(error))
+        ids = offer(
+            book, [Offer("One", "Long rule. " * 40), *offers[1:]], 1_800_000_000, lambda: f"{next(numbers):06x}"
+        )
+    with pytest.raises(InputError) as refused:
+        offer(book, [Offer("Four", f"Use {keys['rule']}.")], 1_800_000_000, lambda: "0000ee")
+    said.append(str(refused.value))
+    new.write_text(f"Base.\n\nLong rule {keys['edit']}. {'It is long. ' * 30}\n")
+    do("edit", ids[2], "--file", f"AGENTS.md={new}")
+    do("split", ids[1])
+    do("accept", ids[0])
+    do("reject", ids[2], "--reason", f"holds {keys['reason']}")
+    do("compact")
+    do("list", "--signs")
+    do("rejected")
+    do("pin", f"{keys['pin']}", code=2)
+    do("promote", ids[0], "--to", str(project))
+    do("promote", ids[0], "--to", f"/no/{keys['project']}", code=1)
+    do("push", str(team))
+    do("push", f"https://ana:{keys['remote']}@127.0.0.1:1/x", code=1)
+    do("pull", f"ssh://ana:{keys['ssh']}@127.0.0.1:1/x", code=1)
+    do("undo", ids[0])
+    do("verify", "--json", code=1)
+    assert keys.found("".join(said)) == []
+    assert keys.found((tmp_path / "prompt").read_bytes()) == [] and list(home.rglob("models.jsonl"))
+    seen = list(everywhere(home, but=()))
+    command = ["git", "--git-dir", str(team), "cat-file", "--batch-all-objects", "--batch"]
+    seen.append((team, subprocess.run(command, capture_output=True, check=True).stdout))
+    assert sum(data.count(b"[REDACTED]") for _, data in seen) >= 3
+    assert [(path, found) for path, data in seen if (found := keys.found(data))] == []
+    assert not list((home / "tmp").iterdir())
 
 
 def test_se_07_what_a_person_wrote_by_hand_is_shown_without_its_keys(here, commit, home: Path, tmp_path: Path) -> None:
