@@ -22,7 +22,9 @@ from lessonbook.system.faults import point
 from lessonbook.system.gitbatch import Change, compare, read_objects
 from lessonbook.system.gitremote import Line, connected, listed, other_end
 
-_RACE = re.compile(r"cannot lock ref|stale info|fetch first|non-fast-forward|reference already exists")
+_RACE = re.compile(
+    r"cannot lock ref|\.lock': File exists|incorrect old value|stale info|fetch first|non-fast-forward|already exists"
+)
 """What git says where somebody else pushed between our look and our push."""
 BEHIND = "the book at {remote} has what this one has not: pull first; nothing was pushed"
 
@@ -58,7 +60,7 @@ def _push(folder: Path, address: Remote) -> dict[str, Any]:
         gone = _settled(folder, there, decided_by(book, kept))
         moves = ({branch: head} if before != head else {}) | {ref.ref: ref.commit for ref in sent}
         moves |= _clean(book, {ref: oid for ref, oid in kept.items() if ref not in there})
-        _sent(line, moves, {ref: there[ref] for ref in gone})
+        _sent(line, moves, {ref: there[ref] for ref in gone}, there)
     return {
         "commit": head[:7] if before != head else None,
         "new": [ref.id for ref in sent],
@@ -129,8 +131,11 @@ def _is_secret(data: bytes) -> bool:
     return redact(data.decode("utf-8", "replace")).count > 0
 
 
-def _sent(line: Line, moves: Mapping[str, str], gone: Mapping[str, str]) -> None:
-    """Send refs and remove others, all or none. The first go as one pattern, so that any number of them fits."""
+def _sent(line: Line, moves: Mapping[str, str], gone: Mapping[str, str], seen: Mapping[str, str]) -> None:
+    """Send refs and remove others, all or none; ``seen`` is what stood there before.
+
+    The first go as one pattern, so that any number of them fits.
+    """
     if not moves and not gone:
         return
     rows = [f"create refs/send/{ref.removeprefix('refs/')} {oid}\n" for ref, oid in moves.items()]
@@ -144,7 +149,8 @@ def _sent(line: Line, moves: Mapping[str, str], gone: Mapping[str, str]) -> None
         if "checked out" in str(error):
             why = "is a book somebody works in; share over a bare one (`git init --bare`)"
             raise InputError(f"{line.remote.address} {why}") from error
-        if _RACE.search(str(error)):
+        there = listed(line)[0]
+        if _RACE.search(str(error)) or any(there.get(ref) != seen.get(ref) for ref in {*moves, *gone}):
             raise InputError(BEHIND.format(remote=line.remote.address)) from error
         raise
     point("push.sent")
