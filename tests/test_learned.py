@@ -7,6 +7,7 @@ import os
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -144,12 +145,17 @@ def a_folder_of_the_originals(tmp: Path) -> Path:
     return folder
 
 
+def _seen_by_both(folder: Path) -> list[dict[str, Any]]:
+    """Our rows without what only we say beforehand: which candidate would make AGENTS.md too long."""
+    return [{key: value for key, value in row.items() if key != "over"} for row in learned.pending(folder)]
+
+
 def test_a_folder_the_original_made_is_listed_alike_and_worked_by_us(tmp_path: Path) -> None:
     folder = a_folder_of_the_originals(tmp_path)
-    assert learned.pending(folder) == peer("pending", str(folder))
+    assert _seen_by_both(folder) == peer("pending", str(folder))
     told = learned.accept(folder, IDS[0])
     assert (told["ok"], told["moved"], told["stale"]) == (True, IDS[1:], [])
-    assert learned.pending(folder) == peer("pending", str(folder))
+    assert _seen_by_both(folder) == peer("pending", str(folder))
     assert learned.accept(folder, IDS[4])["ok"] and learned.reject(folder, IDS[5])["ok"]
     assert learned.accept(folder, IDS[1])["stale"] == [IDS[2]]
     rows, theirs = learned.pending(folder), peer("pending", str(folder))
@@ -163,7 +169,7 @@ def test_a_folder_we_made_is_worked_by_the_original(tmp_path: Path) -> None:
     skill = Offer("sizes", files={"skills/sizes/SKILL.md": "---\nname: sizes\ndescription: x\n---\nuse du\n"})
     offers = [Offer("one", "Rule one."), skill, Offer("day", files={DAY: "# Day\n\n- one\n"})]
     ids = offer(folder, offers, 1_800_000_000, random_hex)
-    assert peer("pending", str(folder)) == learned.pending(folder)
+    assert peer("pending", str(folder)) == _seen_by_both(folder)
     told = peer("accept", str(folder), ids[0])
     assert isinstance(told, dict) and told["ok"] and told["moved"] == ids[1:]
     assert peer("reject", str(folder), ids[1]) == {"ok": True, "id": ids[1]}
