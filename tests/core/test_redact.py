@@ -103,7 +103,7 @@ VALUES = [
     ("aws_secret_access_key = ", "wJalrXUtnFEMI/" + "K7MDENG/bPxRfiCYzzzzzzzKEY"),
     ("AccountKey=", MIX + "abcdef=="),
     ("Server=db;Uid=me;Pwd=", "abc123!;"[:-1]),
-    ("//registry.npmjs.org/:_authToken=", UUID),
+    ("//npm.example.org/:_authToken=", UUID),
     ("Authorization: Bearer ", MIX[:20]),
     ("authorization: token ", MIX[:20]),
     ("Authorization: Basic ", "dXNlcjpwYXNzd29yZA=="),
