@@ -17,7 +17,7 @@ _GET = r"\b(?:curl|wget|fetch|aria2c|iwr|irm|invoke-webrequest|invoke-restmethod
 _PART = rf"(?:(?!{_GET})(?:[^\n|]|(?<=\\)\n))"
 _LINE = r"(?:[^\n]|(?<=\\)\n){0,600}"
 _KNOWN_INDEX = (
-    r"//(?:download\.pytorch\.org|(?:test\.)?pypi\.org|registry\.npmjs\.org|pypi\.nvidia\.com|localhost|127\.0\.0\.1"
+    r"//(?:(?:[\w-]+\.)?(?:(?:pytorch|pypi|npmjs)\.org|nvidia\.com)(?![\w.-])|localhost|127\.0\.0\.1"
     r"|[<{$])"
 )
 _UNSEEN = "Runs what it downloads, unseen."
@@ -64,7 +64,7 @@ _FETCH = (
     (
         "Installs a package from an address, not from a registry.",
         ("pip", "uv ", "uvx", "poetry", "npx", "npm", "bunx", "bun ", "yarn", "cargo", "deno"),
-        r"\b(?:pip3?|pipx|uvx?|poetry)\s{1,4}(?:(?:pip|tool|install|add|run|-[-\w]{1,30})\s{1,4}){0,4}[\"']?"
+        r"\b(?:pip3?|pipx|uvx?|poetry)\s{1,4}(?:(?:pip|tool|install|add|run|-(?!-(?:extra-)?index-url)[-\w]{1,30})\s{1,4}){0,4}[\"']?"
         r"(?:[\w\[\],-]{1,60}\s{0,2}@\s{0,2})?(?:git\+|https?://)"
         r"|\b(?:npx|bunx|pnpm dlx|yarn add|npm (?:i|install|exec)|bun add|pnpm add)\s{1,4}(?:-[-\w]{1,30}\s{1,4}){0,4}"
         r"[\"']?(?:git\+|https?://|github:|git@|git://)"
