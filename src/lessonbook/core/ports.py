@@ -6,12 +6,12 @@ contract suite in ``lessonbook.testing``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from lessonbook.core.candidate import Proposal
-from lessonbook.core.lesson import Lesson, Recalled, Receipt
+from lessonbook.core.lesson import Change, Kept, Lesson, Recalled, Receipt
 from lessonbook.core.seen import Seen
 from lessonbook.core.session import ReadReport, Session
 
@@ -46,6 +46,51 @@ class Memory(Protocol):
 
     def close(self) -> None:
         """Release files and locks; safe to call twice."""
+        ...
+
+
+@runtime_checkable
+class Bank(Memory, Protocol):
+    """A memory whose lessons can be read and changed one by one; every change is kept and can be undone.
+
+    An id that the bank does not have, or that belongs to a project the memory does not see, raises ``InputError``, as
+    does a field or value that cannot be. Nothing is changed then.
+    """
+
+    def get(self, lesson: str) -> Kept:
+        """Return one lesson, forgotten or not."""
+        ...
+
+    def lessons(self, limit: int = 100, after: str | None = None, *, forgotten: bool = False) -> Sequence[Kept]:
+        """Return the lessons of both banks, newest first; ``after`` is the last id of the page before."""
+        ...
+
+    def update(self, lesson: str, changes: Mapping[str, object]) -> Kept:
+        """Change fields of ``core.lesson.Lesson`` by name; cleaned and redacted as everything that comes in."""
+        ...
+
+    def forget(self, lesson: str) -> Kept:
+        """Never recall it again; ``undo`` brings it back."""
+        ...
+
+    def invalidate(self, lesson: str, replacement: str | None = None) -> Kept:
+        """Say that it no longer holds, and which lesson holds in its place."""
+        ...
+
+    def pin(self, lesson: str, pinned: bool = True) -> Kept:
+        """Keep it from being proposed for merging or retirement, and raise it a little in every answer it fits."""
+        ...
+
+    def undo(self, lesson: str) -> Kept:
+        """Take back the last change that still stands; again, the one before. Raises ``InputError`` when none is."""
+        ...
+
+    def history(self, lesson: str) -> Sequence[Change]:
+        """Return its changes, newest first."""
+        ...
+
+    def erase(self, lesson: str) -> None:
+        """Remove it with its history and every trace in the file: for what should never have been kept. Final."""
         ...
 
 

@@ -20,6 +20,10 @@ RECALL_OPENING = "[lessonbook recall] Lessons kept from earlier sessions: notes 
 """The first line of recalled lessons shown to an agent: how our own text is recognised in a transcript."""
 RECALL_CLOSING = "[end of lessonbook recall]"
 
+_SIDES = {"title": 200, "key": 200, "cue": 500, "component": 200, "evidence": 2_000, "branch": 250}
+"""The fields of a lesson beside its text and context, and how many characters of each are kept."""
+_TAGS, _TAG = 50, 100
+
 # What CommonMark would read as a heading, a thematic break, a heading's underline or a link definition (which renders
 # as nothing) at the start of a list item; after any backslashes, so that escaping can be undone exactly.
 _BLOCK = re.compile(r"\\*(?:#{1,6}(?:\s|\Z)|([-*_=])(?:\s*\1)*\s*\Z|\[[^\]]*\]:)")
@@ -58,13 +62,33 @@ def tidy_lesson(lesson: Lesson, text_limit: int | None = None, context_limit: in
     """Return the lesson fit to keep, every field of it, and what had to be done for that."""
     text = tidy(lesson.text, text_limit)
     context = tidy(lesson.context or "", context_limit)
+    sides = {name: tidy(getattr(lesson, name) or "", limit) for name, limit in _SIDES.items()}
+    tags = [tidy(tag, _TAG) for tag in lesson.tags[:_TAGS]]
     metadata = {tidy(key).text: tidy(value).text for key, value in lesson.metadata.items()}
-    kept = lesson.but(text=text.text, context=context.text or None, source=tidy(lesson.source).text, metadata=metadata)
+    kept = lesson.but(
+        text=text.text,
+        context=context.text or None,
+        source=tidy(lesson.source).text,
+        metadata=metadata,
+        tags=tuple(dict.fromkeys(tag.text for tag in tags if tag.text)),
+        **{name: side.text or None for name, side in sides.items()},
+    )
     cuts = [
         *([f"The lesson was cut to {text_limit:,} characters."] if text.cut else []),
         *([f"The context was cut to {context_limit:,} characters."] if context.cut else []),
+        *(f"The {name} was cut to {_SIDES[name]:,} characters." for name, side in sides.items() if side.cut),
+        *(
+            [f"Only the first {_TAGS} tags, of up to {_TAG} characters each, were kept."]
+            if _too_much(lesson.tags)
+            else []
+        ),
     ]
-    return TidiedLesson(kept, text.redacted + context.redacted, tuple(cuts))
+    redacted = sum(one.redacted for one in (text, context, *sides.values(), *tags))
+    return TidiedLesson(kept, redacted, tuple(cuts))
+
+
+def _too_much(tags: tuple[str, ...]) -> bool:
+    return len(tags) > _TAGS or any(tidy(tag, _TAG).cut for tag in tags)
 
 
 def redaction_notes(count: int) -> tuple[str, ...]:
