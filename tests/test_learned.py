@@ -15,11 +15,11 @@ import lessonbook.learned as learned
 from lessonbook.book.offer import Offer, offer
 
 FUNCTIONS = {
-    "accept": ["folder", "id", "files", "reviewer", "acknowledge"],
-    "accept_many": ["folder", "ids", "reviewer", "acknowledge"],
+    "accept": ["folder", "id", "files", "reviewer", "acknowledge", "commit"],
+    "accept_many": ["folder", "ids", "reviewer", "acknowledge", "commit"],
     "compact": ["folder", "id", "chat"],
     "diff": ["folder", "id"],
-    "edit": ["folder", "id", "files", "reviewer"],
+    "edit": ["folder", "id", "files", "reviewer", "commit"],
     "enabled": ["cfg"],
     "learned_cli": ["cmd", "id", "cfg"],
     "learned_command": ["folder", "arg"],
@@ -28,7 +28,7 @@ FUNCTIONS = {
     "promote": ["folder", "id", "project"],
     "pull": ["folder", "remote"],
     "push": ["folder", "remote"],
-    "reject": ["folder", "id", "reason"],
+    "reject": ["folder", "id", "reason", "commit"],
     "rejected": ["folder"],
     "restack": ["folder"],
     "review": ["folder"],
@@ -36,7 +36,7 @@ FUNCTIONS = {
     "unreject": ["folder", "id"],
     "verify": ["folder"],
     "set_enabled": ["cfg", "on"],
-    "split": ["folder", "id", "by", "reviewer"],
+    "split": ["folder", "id", "by", "reviewer", "commit"],
 }
 
 
@@ -146,8 +146,9 @@ def a_folder_of_the_originals(tmp: Path) -> Path:
 
 
 def _seen_by_both(folder: Path) -> list[dict[str, Any]]:
-    """Our rows without what only we say beforehand: which candidate would make AGENTS.md too long."""
-    return [{key: value for key, value in row.items() if key != "over"} for row in learned.pending(folder)]
+    """Our rows without what only we say: which candidate would make AGENTS.md too long, and each one's commit."""
+    ours = ("over", "commit")
+    return [{key: value for key, value in row.items() if key not in ours} for row in learned.pending(folder)]
 
 
 def test_a_folder_the_original_made_is_listed_alike_and_worked_by_us(tmp_path: Path) -> None:

@@ -2,6 +2,9 @@
 
 ``diff``, ``accept`` and ``reject`` return dictionaries that a host can show as they are, and never raise for bad
 input: ``{ok: False, id, error}``. Ids that are not of the form ``YYYYMMDD-HHMMSS-xxxxxx`` never reach git.
+
+What decides on a candidate takes the ``commit`` that was shown (``pending``, ``review`` and ``diff`` give it; its first
+7 digits or more are enough): where the candidate proposes anything else by then, it is refused and nothing changes.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 from lessonbook.book import (
@@ -70,17 +74,17 @@ Folder = str | os.PathLike[str]
 
 
 def pending(folder: Folder) -> list[dict[str, Any]]:
-    """Return the rows that wait, oldest proposal first: ``{id, at, subject, files, stale, over, includes}``.
+    """Return the rows that wait, oldest proposal first: ``{id, at, subject, files, stale, over, includes, commit}``.
 
     ``at`` is when it was proposed (epoch seconds), ``stale`` why it cannot be accepted or ``None``, ``over`` how many
-    characters ``AGENTS.md`` would have where that is too many; ``[]`` where there is no repository. Raises
-    ``LessonbookError`` where git is missing or refuses the repository.
+    characters ``AGENTS.md`` would have where that is too many, ``commit`` its own; ``[]`` where there is no repository.
+    Raises ``LessonbookError`` where git is missing or refuses the repository.
     """
     return queue.pending(Path(folder))
 
 
 def diff(folder: Folder, id: str) -> dict[str, Any]:
-    """Return what accepting candidate ``id`` would change: ``{ok, id, diff}``. Works while a batch runs."""
+    """Return what accepting candidate ``id`` would change: ``{ok, id, diff, commit}``. Works while a batch runs."""
     return queue.diff(Path(folder), id)
 
 
@@ -90,31 +94,38 @@ def accept(
     files: Iterable[str] = (),
     reviewer: str | None = None,
     acknowledge: bool | Iterable[str] = False,
+    commit: str | None = None,
 ) -> dict[str, Any]:
     """Move candidate ``id`` onto HEAD, then the others onto the new HEAD: ``{ok, id, commit, moved, stale}``.
 
     With ``files`` only its changes of those files; the others stay pending under the same id, and ``rest`` names them.
     ``reviewer``, such as ``Ana Lee <ana@example.org>``, is who accepts, named in the commit's trailer ``Accepted-by``;
     by default who ``LESSONBOOK_REVIEWER`` or ``[review]`` in ``config.toml`` says, else lessonbook itself.
-    One with signs of poisoning (``review`` shows them) is refused unless a person has seen them: ``acknowledge`` is
-    ``True``, or the kinds they have seen. ``acknowledged`` then lists them.
+    ``commit`` is what was shown. One with signs of poisoning (``review`` shows them) is refused unless a person has
+    seen them in that ``commit``: ``acknowledge`` is ``True``, or the kinds they have seen. ``acknowledged`` then lists
+    them.
     """
     only = [files] if isinstance(files, str) else list(files)
-    return _by(reviewer, id, lambda by: queue.accept(Path(folder), id, int(time.time()), by, only, acknowledge))
+    return _by(reviewer, id, lambda by: queue.accept(Path(folder), id, int(time.time()), by, only, acknowledge, commit))
 
 
 def accept_many(
-    folder: Folder, ids: Iterable[str], reviewer: str | None = None, acknowledge: bool | Iterable[str] = False
+    folder: Folder,
+    ids: Iterable[str],
+    reviewer: str | None = None,
+    acknowledge: bool | Iterable[str] = False,
+    commit: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Accept candidates in one move, one commit each, in the given order: ``{ok, accepted, refused, moved, stale}``.
 
     ``accepted`` holds ``{id, commit}``, ``refused`` ``{id, error}``; one that is refused leaves the others, and ``ok``
-    is whether none was. ``acknowledge`` is as for ``accept``.
+    is whether none was. ``commit`` says by id which was shown; it and ``acknowledge`` are as for ``accept``.
     """
     from lessonbook.book import many
 
     asked = [ids] if isinstance(ids, str) else list(ids)
-    told = _by(reviewer, "", lambda by: many.accept_many(Path(folder), asked, int(time.time()), by, acknowledge))
+    act = partial(many.accept_many, Path(folder), asked, int(time.time()))
+    told = _by(reviewer, "", lambda by: act(by, acknowledge, commit))
     if "accepted" in told:
         return told
     refused = [{"id": id, "error": told["error"]} for id in asked]
@@ -122,9 +133,13 @@ def accept_many(
 
 
 def edit(
-    folder: Folder, id: str, files: Mapping[str, str | bytes | None], reviewer: str | None = None
+    folder: Folder,
+    id: str,
+    files: Mapping[str, str | bytes | None],
+    reviewer: str | None = None,
+    commit: str | None = None,
 ) -> dict[str, Any]:
-    """Replace files of candidate ``id`` before it is accepted: ``{ok, id, files, redacted, changed}``.
+    """Replace files of candidate ``id`` before it is accepted: ``{ok, id, files, redacted, changed, commit}``.
 
     ``files`` maps a path to all of its new text, or to ``None`` where accepting shall leave no such file; its other
     files stay as proposed. The text is cleaned, and ``redacted`` says how many secrets were taken out. The proposer
@@ -133,23 +148,27 @@ def edit(
     """
     from lessonbook.book import editing
 
-    return _by(reviewer, id, lambda by: editing.edit(Path(folder), id, files, int(time.time()), by))
+    return _by(reviewer, id, lambda by: editing.edit(Path(folder), id, files, int(time.time()), by, commit))
 
 
-def split(folder: Folder, id: str, by: str = "file", reviewer: str | None = None) -> dict[str, Any]:
-    """Make several candidates of ``id``, by ``"file"`` or ``"paragraph"``: ``{ok, id, parts}``, each ``{id, files}``.
+def split(
+    folder: Folder, id: str, by: str = "file", reviewer: str | None = None, commit: str | None = None
+) -> dict[str, Any]:
+    """Make several candidates of ``id``, by ``"file"`` or ``"paragraph"``: ``{ok, id, parts}``.
+
+    ``parts`` are ``{id, files, commit}``.
 
     Each part has the author, date and evidence of the whole, and a trailer ``Split-from``. Accepting all of them in
     order comes to what accepting the whole would have.
     """
     from lessonbook.book import splitting
 
-    return _by(reviewer, id, lambda who: splitting.split(Path(folder), id, by, int(time.time()), who))
+    return _by(reviewer, id, lambda who: splitting.split(Path(folder), id, by, int(time.time()), who, commit))
 
 
-def reject(folder: Folder, id: str, reason: str | None = None) -> dict[str, Any]:
+def reject(folder: Folder, id: str, reason: str | None = None, commit: str | None = None) -> dict[str, Any]:
     """Drop candidate ``id``: ``{ok, id}``. It is remembered with the reason, so that it is not proposed again."""
-    return queue.reject(Path(folder), id, int(time.time()), reason)
+    return queue.reject(Path(folder), id, int(time.time()), reason, commit)
 
 
 def undo(folder: Folder, id: str) -> dict[str, Any]:

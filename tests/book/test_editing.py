@@ -35,7 +35,10 @@ def test_the_proposer_stays_author_and_the_reviewer_commits(repo: Any) -> None:
     repo.propose(A, {"AGENTS.md": RULE + "\nTest.\n"}, message=MESSAGE)
     repo.propose(B, {"skills/b/SKILL.md": "b\n"})
     told = edit(repo.folder, A, {"AGENTS.md": RULE + "\nTest twice.\n"}, NOW, ANA)
-    assert told == {"ok": True, "id": A, "files": ["AGENTS.md"], "redacted": 0, "changed": True}
+    commit = repo.git("rev-parse", f"pending/{A}")
+    assert told == {
+        "ok": True, "id": A, "files": ["AGENTS.md"], "redacted": 0, "changed": True, "commit": commit,
+    }  # fmt: skip
     asked = "--format=%an|%ad|%cn|%ce|%ct|%B"
     assert repo.git("log", "-1", asked, "--date=raw", f"pending/{A}") == (
         f"Dhrona|1772352000 +0100|Ana Lee|ana@example.org|{NOW}|{MESSAGE}Edited-by: Ana Lee <ana@example.org>"
@@ -94,6 +97,7 @@ def test_drafts_are_what_accepting_would_make(repo: Any) -> None:
         "id": A,
         "files": {"AGENTS.md": f"{RULE}\nB.\n\nA.\n".encode()},
         "conflicts": [],
+        "commit": repo.git("rev-parse", f"pending/{A}"),
     }
     assert drafts(repo.folder, "x")["ok"] is False and "nothing is pending" in drafts(repo.folder, C)["error"]
 

@@ -20,8 +20,8 @@ SKILL = "---\nname: sizes\ndescription: x\n---\nuse du\n"
 
 
 def accepted(repo: Any, files: dict[str, str], id: str = A, message: str = "") -> None:
-    repo.propose(id, files, message=message)
-    told = queue.accept(repo.folder, id, NOW, acknowledged=True)
+    commit = repo.propose(id, files, message=message)
+    told = queue.accept(repo.folder, id, NOW, acknowledged=True, commit=commit)
     assert told["ok"], told
 
 

@@ -68,9 +68,9 @@ def test_three_candidates_from_listing_to_an_empty_queue(repo: Any) -> None:
 
 
 def test_rows_hold_exactly_the_contract(repo: Any) -> None:
-    repo.propose(A, {"AGENTS.md": "x\n"})
+    commit = repo.propose(A, {"AGENTS.md": "x\n"})
     row = {"id": A, "at": 1772352000, "subject": f"Lesson from a replay: {A}", "files": ["AGENTS.md"]}
-    assert queue.pending(repo.folder) == [row | {"stale": None, "over": None, "includes": []}]
+    assert queue.pending(repo.folder) == [row | {"stale": None, "over": None, "includes": [], "commit": commit}]
 
 
 def test_a_folder_without_a_repository_holds_nothing(tmp_path: Path) -> None:
@@ -539,7 +539,7 @@ def test_a_binary_file_is_taken_whole_or_not_at_all(repo: Any) -> None:
     for id in (A, B):
         repo.propose(id, {"skills/x/logo.png": f"\0{id}\n"})
     assert "binary" in refused(repo, A)
-    told = queue.accept(repo.folder, A, NOW, acknowledged=["hidden"])
+    told = queue.accept(repo.folder, A, NOW, acknowledged=["hidden"], commit=repo.git("rev-parse", f"pending/{A}"))
     assert told["stale"] == [B] and repo.text("skills/x/logo.png") == f"\0{A}\n"
     assert "+\0" in queue.diff(repo.folder, B)["diff"]  # shown as text: nothing is accepted unseen
 

@@ -31,9 +31,14 @@ def test_signs_are_shown_with_their_line_and_must_be_acknowledged(repo: Any) -> 
     before = repo.state()
     told = queue.accept(repo.folder, A, NOW)
     assert "override in AGENTS.md line 3" in told["error"] and "--acknowledge" in told["error"]
-    assert "hidden" not in queue.accept(repo.folder, A, NOW, acknowledged=["hidden"])["error"].partition("(")[0]
+    commit = repo.git("rev-parse", f"pending/{A}")
+    assert f"`/learned accept {A}@{commit} --acknowledge`" in told["error"]
+    told = queue.accept(repo.folder, A, NOW, acknowledged=["hidden"], commit=commit)
+    assert "hidden" not in told["error"].partition("(")[0]
+    for seen in (True, ["override"], "override"):  # nobody says in which commit
+        assert "override in AGENTS.md line 3" in queue.accept(repo.folder, A, NOW, acknowledged=seen)["error"]
     assert "signs to look at" in said(repo, f"accept {A}") and repo.state() == before
-    told = queue.accept(repo.folder, A, NOW, acknowledged=["override"])
+    told = queue.accept(repo.folder, A, NOW, acknowledged=["override"], commit=commit)
     assert told["ok"] and told["acknowledged"] == ["override AGENTS.md line 3"]
     assert (
         repo.git("log", "-1", "--format=%(trailers:key=Acknowledged,valueonly)")
@@ -44,7 +49,11 @@ def test_signs_are_shown_with_their_line_and_must_be_acknowledged(repo: Any) -> 
 def test_the_text_command_can_acknowledge_and_give_a_reason(repo: Any) -> None:
     repo.propose(A, {"AGENTS.md": f"{BASE}\n{BAD}"})
     repo.propose(B, {"AGENTS.md": f"{BASE}\nOther.\n"})
-    assert said(repo, f"accept {A} --acknowledge").startswith(f"accepted {A} as ")
+    commit = repo.git("rev-parse", f"pending/{A}")
+    assert "signs to look at" in said(repo, f"accept {A} --acknowledge") and f"Commit: {commit}" in said(
+        repo, f"diff {A}"
+    )
+    assert said(repo, f"accept {A}@{commit[:9]} --acknowledge").startswith(f"accepted {A} as ")
     assert said(repo, f"reject {B} it is obvious") == f"rejected {B}"
     assert said(repo, "rejected") == f"{B}  AGENTS.md  Lesson from a replay: {B} (rejected: it is obvious)"
     assert (
@@ -62,9 +71,8 @@ def test_only_lines_that_a_candidate_brings_count(repo: Any) -> None:
 
 
 def test_what_head_holds_already_needs_no_acknowledgement(repo: Any) -> None:
-    for id in (A, B):
-        repo.propose(id, {"AGENTS.md": f"{BASE}\n{BAD}"})
-    assert queue.accept(repo.folder, A, NOW, acknowledged=True)["ok"]
+    commits = [repo.propose(id, {"AGENTS.md": f"{BASE}\n{BAD}"}) for id in (A, B)]
+    assert queue.accept(repo.folder, A, NOW, acknowledged=True, commit=commits[0])["ok"]
     assert queue.accept(repo.folder, B, NOW) == {"ok": True, "id": B, "commit": None, "moved": [], "stale": []}
 
 

@@ -43,7 +43,10 @@ def test_by_file_each_part_is_signed_like_the_whole(repo: Any) -> None:
     assert told == {
         "ok": True,
         "id": A,
-        "parts": [{"id": id, "files": [name]} for id, name in zip(ids, names, strict=True)],
+        "parts": [
+            {"id": id, "files": [name], "commit": repo.git("rev-parse", f"pending/{id}")}
+            for id, name in zip(ids, names, strict=True)
+        ],
     }
     rows = queue.candidates(repo.folder)
     assert [(row.id, row.stale, row.at) for row in rows] == [(id, None, 1772352000) for id in [*ids, B]]

@@ -45,8 +45,10 @@ def test_signs_are_listed_shown_and_acknowledged(run, commit: Commit) -> None:
     assert bare == {key: value for key, value in marked.items() if key not in ("signs", "twins")}
     assert "Look: override, AGENTS.md line 3:" in run("learned", "diff", id).stdout
     done = run("learned", "accept", id)
-    assert done.returncode == 1 and f"`lessonbook learned accept {id} --acknowledge`" in done.stderr
-    assert run("learned", "accept", "--acknowledge", id).stdout.startswith(f"accepted {id} as ")
+    seen = f"{id}@{bare['commit']}"
+    assert done.returncode == 1 and f"`lessonbook learned accept {seen} --acknowledge`" in done.stderr
+    assert run("learned", "accept", "--acknowledge", id).returncode == 1, "which signs were seen is not said"
+    assert run("learned", "accept", "--acknowledge", seen).stdout.startswith(f"accepted {id} as ")
 
 
 def test_verify_has_an_exit_code(run, commit: Commit, home: Path) -> None:

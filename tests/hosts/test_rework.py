@@ -99,7 +99,11 @@ def test_an_edit_by_a_script(run, book: Path, tmp_path: Path) -> None:
     (tmp_path / "new").write_text("Lint.\n\nKey " + "ghp_" + "a1B2" * 9 + "\n")
     words = ("learned", "edit", id, "--file", f"AGENTS.md={tmp_path / 'new'}", "--delete", "skills/release/SKILL.md")
     told = json.loads(run(*words, "--json").stdout)
-    assert told == {"ok": True, "id": id, "files": ["AGENTS.md"], "redacted": 1, "changed": True, "book": "global"}
+    commit = git(book, "rev-parse", f"pending/{id}").strip()
+    assert told == {
+        "ok": True, "id": id, "files": ["AGENTS.md"], "redacted": 1, "changed": True, "commit": commit,
+        "book": "global",
+    }  # fmt: skip
     assert run("learned", "edit", id, "--file", "AGENTS.md=-", stdin="Lint.\n\nPiped.\n").returncode == 0
     assert "+Piped." in run("learned", "diff", id).stdout
     for wrong in ("AGENTS.md", "AGENTS.md=/no/such/file", "=x"):

@@ -128,7 +128,8 @@ def test_the_queue_for_programs(run, commit: Commit) -> None:
     row = told["books"][0]["pending"][0]
     assert row | {"evidence": 0} == {
         "id": id, "at": NOW, "subject": "Lesson from a replay: Lesson 0a0a0a", "files": ["AGENTS.md"], "stale": None,
-        "over": None, "includes": [], "evidence": 0,
+        "over": None, "includes": [], "commit": json.loads(run("learned", "diff", id, "--json").stdout)["commit"],
+        "evidence": 0,
     }  # fmt: skip
     assert ["Count", "2"] in told["books"][0]["pending"][0]["evidence"]
     told = json.loads(run("learned", "accept", id, "--json").stdout)

@@ -82,7 +82,8 @@ def test_se_04_hidden_text_of_a_candidate_is_shown_decoded(here, commit: Commit,
     refused = here("learned", "accept", id)
     assert refused[0] == 1 and "hidden" in refused.stderr
     assert TAGS[0] not in refused.stderr and "\x1b" not in refused.stderr
-    for words in (("learned",), ("learned", "diff", id), ("learned", "accept", id, "--acknowledge")):
+    commit = git(book, "rev-parse", f"pending/{id}").strip()
+    for words in (("learned",), ("learned", "diff", id), ("learned", "accept", f"{id}@{commit}", "--acknowledge")):
         out = here(*words).stdout
         assert (r"\U000e006f\U000e0062" in out and r"\x1b[2J" in out) or "accept" in words
         assert TAGS[0] not in out and "\x1b" not in out and "\u202e" not in out

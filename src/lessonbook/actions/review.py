@@ -9,7 +9,7 @@ from lessonbook.book import queue
 from lessonbook.book.location import book_folder
 from lessonbook.book.repository import exists, open_book, pending_refs
 from lessonbook.book.sentences import LEARNED
-from lessonbook.book.wording import done_text, look_lines
+from lessonbook.book.wording import commit_line, done_text, look_lines
 from lessonbook.core.errors import InputError, StoreError
 from lessonbook.core.reviewer import TOOL, Reviewer
 from lessonbook.core.value import Value
@@ -136,32 +136,36 @@ def decide(
     *,
     acknowledged: Acknowledged = False,
     reason: str | None = None,
+    commit: str | None = None,
 ) -> tuple[dict[str, Any], str]:
     """Do ``diff``, ``accept`` or ``reject`` and return the contract's result with the text for a person.
 
     ``by`` accepts, and with ``only`` no more than those files, having seen the signs that are ``acknowledged``;
-    ``reason`` is for ``reject``. ``diff`` also shows why, the ``evidence`` its commit carries as ``[key, value]``
-    pairs, and what to look at: ``signs`` and ``twins``.
+    ``reason`` is for ``reject``; ``commit`` is what was shown before either. ``diff`` also shows why, the ``evidence``
+    its commit carries as ``[key, value]`` pairs, and what to look at: ``signs`` and ``twins``.
     """
     if what == "diff":
         return _explained(book, id)
     if what == "accept":
-        told = queue.accept(book.folder, id, now, by, only, acknowledged)
+        told = queue.accept(book.folder, id, now, by, only, acknowledged, commit)
     else:
-        told = queue.reject(book.folder, id, now, reason)
-    return told, done_text(what, told) if told["ok"] else told["error"].replace("`/learned ", "`lessonbook learned ")
+        told = queue.reject(book.folder, id, now, reason, commit)
+    return told, done_text(what, told) if told["ok"] else in_terminal(told["error"])
+
+
+def in_terminal(text: str) -> str:
+    """Return a sentence of the queue with its commands as they are typed in a shell."""
+    return text.replace("`/learned ", "`lessonbook learned ")
 
 
 def _explained(book: NamedBook, id: str) -> tuple[dict[str, Any], str]:
-    from lessonbook.book.reviewing import look_dict, reviewed
+    from lessonbook.book.reviewing import explained, look_dict
 
-    told = queue.diff(book.folder, id)
-    if not told["ok"]:
-        return told, told["error"]
-    row = next(iter(reviewed(book.folder, only=id)), None)
+    told, row = explained(book.folder, id)
     if row is None:
-        return {**told, "evidence": [], "signs": [], "twins": []}, told["diff"] or "(no change)"
-    lines = [row.subject, *(f"  {key}: {value}" for key, value in row.trailers), *look_lines(row), ""]
+        return told, told["error"]
+    evidence_lines = [f"  {key}: {value}" for key, value in row.trailers]
+    lines = [row.subject, commit_line(row), *evidence_lines, *look_lines(row), ""]
     evidence = [list(pair) for pair in row.trailers]
     return {**told, "evidence": evidence, **look_dict(row)}, "\n".join([*lines, told["diff"] or "(no change)"])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from lessonbook.actions.review import NamedBook, holding
+from lessonbook.actions.review import NamedBook, holding, in_terminal
 from lessonbook.book.wording import done_text, many_text
 from lessonbook.core.errors import InputError
 from lessonbook.core.pending import is_candidate_id
@@ -20,16 +20,17 @@ def accept_many(
 ) -> Answer:
     """Accept the candidates, in one move per book that holds some: the result of each book, and the text.
 
-    Raises ``InputError``, with nothing done, where no book of several holds one of them.
+    ``ids`` may be ``ID@COMMIT``. Raises ``InputError``, with nothing done, where no book of several holds one of them.
     """
+    from lessonbook.book.exact import named, parted
+
     by_book: dict[NamedBook, list[str]] = {}
-    for id in ids:
+    for id, commit in map(parted, ids):
         # Of one book, the ids that do not wait are told beside the others.
         whole_of_one = len(books) == 1 and is_candidate_id(id)
         book, whole = (books[0], id) if whole_of_one else holding(list(books), id)
-        by_book.setdefault(book, []).append(whole)
-    by_book = {book: list(dict.fromkeys(ids)) for book, ids in by_book.items()}
-    return _accepted(by_book, now, by, acknowledged)
+        by_book.setdefault(book, []).append(whole if commit is None else f"{whole}@{commit}")
+    return _accepted({book: named(ids) for book, ids in by_book.items()}, now, by, acknowledged)
 
 
 def accept_all(books: Sequence[NamedBook], now: int, by: Reviewer, acknowledged: bool = False) -> Answer:
@@ -37,48 +38,59 @@ def accept_all(books: Sequence[NamedBook], now: int, by: Reviewer, acknowledged:
     from lessonbook.book.queue import candidates
 
     found = {book: [row.id for row in candidates(book.folder)] for book in books}
-    return _accepted({book: ids for book, ids in found.items() if ids}, now, by, acknowledged)
+    return _accepted({book: (ids, {}) for book, ids in found.items() if ids}, now, by, acknowledged)
 
 
-def edit(book: NamedBook, id: str, files: Mapping[str, str | bytes | None], now: int, by: Reviewer) -> Answer:
+def edit(
+    book: NamedBook,
+    id: str,
+    files: Mapping[str, str | bytes | None],
+    now: int,
+    by: Reviewer,
+    commit: str | None = None,
+) -> Answer:
     """Replace files of the candidate; see ``editing.edit``."""
     from lessonbook.book import editing
 
-    told = editing.edit(book.folder, id, files, now, by)
-    return told, done_text("edit", told) if told["ok"] else told["error"]
+    told = editing.edit(book.folder, id, files, now, by, commit)
+    return told, done_text("edit", told) if told["ok"] else in_terminal(told["error"])
 
 
-def edit_in(editor: Editor, book: NamedBook, id: str, now: int, by: Reviewer) -> Answer:
+def edit_in(editor: Editor, book: NamedBook, id: str, now: int, by: Reviewer, commit: str | None = None) -> Answer:
     """Let a person change the candidate's files in their editor; where they change none, nothing is done.
 
-    A file that conflicts with HEAD is shown with both sides between markers. Raises what ``editor`` raises.
+    A file that conflicts with HEAD is shown with both sides between markers. What they saved is laid on the candidate
+    that they were shown (``commit``), and on no other. Raises what ``editor`` raises.
     """
     from lessonbook.book import editing
 
-    drafts = editing.drafts(book.folder, id)
+    drafts = editing.drafts(book.folder, id, commit)
     if not drafts["ok"]:
-        return drafts, drafts["error"]
+        return drafts, in_terminal(drafts["error"])
     if not drafts["files"]:
         raise InputError(f"{id} holds no text to edit; give new content with --file PATH=FILE.")
     left = editor(drafts["files"])
     changed = {path: data for path, data in left.items() if data != drafts["files"][path]}
     if not changed:
-        return {"ok": True, "id": id, "files": [], "redacted": 0, "changed": False}, f"{id} is as it was"
-    return edit(book, id, changed, now, by)
+        as_it_was = {"ok": True, "id": id, "files": [], "redacted": 0, "changed": False, "commit": drafts["commit"]}
+        return as_it_was, f"{id} is as it was"
+    return edit(book, id, changed, now, by, drafts["commit"])
 
 
-def split(book: NamedBook, id: str, way: str, now: int, by: Reviewer) -> Answer:
+def split(book: NamedBook, id: str, way: str, now: int, by: Reviewer, commit: str | None = None) -> Answer:
     """Make several candidates of one; see ``splitting.split``."""
     from lessonbook.book import splitting
 
-    told = splitting.split(book.folder, id, way, now, by)
-    return told, done_text("split", told) if told["ok"] else told["error"]
+    told = splitting.split(book.folder, id, way, now, by, commit)
+    return told, done_text("split", told) if told["ok"] else in_terminal(told["error"])
 
 
-def _accepted(by_book: Mapping[NamedBook, list[str]], now: int, by: Reviewer, acknowledged: bool) -> Answer:
+def _accepted(
+    by_book: Mapping[NamedBook, tuple[list[str], dict[str, str]]], now: int, by: Reviewer, acknowledged: bool
+) -> Answer:
     from lessonbook.book.many import accept_many as accept
 
-    told = {book: accept(book.folder, ids, now, by, acknowledged) for book, ids in by_book.items()}
+    told = {book: accept(book.folder, ids, now, by, acknowledged, seen) for book, (ids, seen) in by_book.items()}
     rows = [{**answer, "book": book.name} for book, answer in told.items()]
-    text = "\n".join(map(many_text, told.values())) or "nothing is pending"
+    text = in_terminal("\n".join(map(many_text, told.values()))) or "nothing is pending"
     return {"ok": all(answer["ok"] for answer in told.values()), "books": rows}, text

@@ -6,18 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lessonbook.book import working
+from lessonbook.book import exact, working
 from lessonbook.book.candidates import Waiting, read_waiting
-from lessonbook.book.content import AGENTS, shown
+from lessonbook.book.content import shown
 from lessonbook.book.inclusion import includes, kept_along
 from lessonbook.book.marks import ACCEPTED as ACCEPTED_ID
 from lessonbook.book.marks import ACKNOWLEDGED, ALONG
 from lessonbook.book.messages import ACCEPTED, with_trailers
 from lessonbook.book.moving import moved_commit, moves
-from lessonbook.book.picking import Target, needed
+from lessonbook.book.moving import target_of as target_of
+from lessonbook.book.picking import Target
 from lessonbook.book.repository import PENDING_REFS, Book, PendingRef, find, pending_refs
 from lessonbook.book.sentences import CHANGED, NOT_PENDING, SECRET
-from lessonbook.book.signs import Acknowledged, recorded
+from lessonbook.book.signs import Seen, recorded
 from lessonbook.book.swapping import swap
 from lessonbook.book.taking import Case, Taken, chosen, take, whole
 from lessonbook.core.errors import BusyError, InputError, StoreError
@@ -27,11 +28,11 @@ from lessonbook.system.gitbatch import (
     NewCommit,
     RefMove,
     move_refs,
-    read_objects,
-    read_tree,
     write_commits,
 )
 from lessonbook.system.gitindex import read_index
+
+_NOTHING = Seen()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def accept(
     now: int,
     by: Reviewer = TOOL,
     only: Sequence[str] = (),
-    acknowledged: Acknowledged = False,
+    seen: Seen = _NOTHING,
 ) -> dict[str, Any]:
     """Accept the candidate, or ``only`` some of its files; see ``queue.accept``.
 
@@ -61,7 +62,7 @@ def accept(
     """
     refs, _ = pending_refs(book)
     find(refs, id)
-    done = _accept(book, refs, {id: only}, now, by, acknowledged)
+    done = _accept(book, refs, {id: only}, now, by, seen)
     if id in done.refused:
         return {"ok": False, "id": id, **done.refused[id]}
     told = {"ok": True, "id": id, "commit": done.commits[id], "moved": list(done.moved), "stale": list(done.stale)}
@@ -73,13 +74,11 @@ def _seen(done: _Done, id: str) -> dict[str, Any]:
     return {"acknowledged": done.acknowledged[id]} if done.acknowledged.get(id) else {}
 
 
-def accept_many(
-    book: Book, ids: Sequence[str], now: int, by: Reviewer = TOOL, acknowledged: Acknowledged = False
-) -> dict[str, Any]:
+def accept_many(book: Book, ids: Sequence[str], now: int, by: Reviewer = TOOL, seen: Seen = _NOTHING) -> dict[str, Any]:
     """Accept the candidates one upon the other, in one move; see ``many.accept_many``. Raises as ``accept`` does."""
     refs, _ = pending_refs(book)
     here = {ref.id for ref in refs}
-    done = _accept(book, refs, {id: () for id in ids if id in here}, now, by, acknowledged)
+    done = _accept(book, refs, {id: () for id in ids if id in here}, now, by, seen)
     lost = {id: {"error": NOT_PENDING.format(id=id)} for id in ids if id not in here}
     refused = {**done.refused, **lost}
     return {
@@ -97,26 +96,28 @@ def _accept(
     ids: Mapping[str, Sequence[str]],
     now: int,
     by: Reviewer,
-    acknowledged: Acknowledged,
+    seen: Seen,
 ) -> _Done:
     waiting = read_waiting(book, refs)
     head = head_of(book)
     check_nothing_in_progress(book)
     by_id = {w.id: w for w in waiting}
-    refused: dict[str, dict[str, Any]] = {}
+    shown, changed = exact.shown(book, by_id, {id: seen.commits[id] for id in ids if id in seen.commits})
+    refused: dict[str, dict[str, Any]] = {id: {"error": error} for id, error in changed.items()}
     parts: list[tuple[Waiting, tuple[Change, ...]]] = []
     for id, only in ids.items():
         try:
-            parts.append(chosen(by_id[id], only))
+            parts += [chosen(by_id[id], only)] if id not in changed else []
         except InputError as error:
             refused[id] = {"error": str(error)}
     if not parts:
         return _Done({}, refused)
-    target = target_of(book, head, waiting, [change for w, _ in parts for change in w.changes])
+    accepted = [*(w for w, _ in parts), *shown.values()]
+    target = target_of(book, head, waiting, [change for w in accepted for change in w.changes])
     within = includes(book, waiting)[0]
     with working.index_held(book):
         index = read_index(book.folder)
-        case = Case(book, head, waiting, within, dict(target.tree), target, index, by, acknowledged)
+        case = Case(book, head, waiting, within, dict(target.tree), target, index, by, seen.acknowledged, shown)
         for w, rest in parts:
             try:
                 check_secrets(w, target)
@@ -158,18 +159,6 @@ def check_nothing_in_progress(book: Book) -> None:
             raise InputError(
                 f"a merge, rebase, cherry-pick or revert in {book.folder} is not finished; finish or abort it first"
             )
-
-
-def target_of(book: Book, head: str, waiting: Sequence[Waiting], accepted: Sequence[Change]) -> Target:
-    """Return HEAD's tree with the blobs that accepting and restacking may have to look into."""
-    tree = read_tree(book.folder, head)
-    wanted = [entry.oid for change in accepted for entry in (change.old, change.new) if entry]
-    if AGENTS in tree:
-        wanted.append(tree[AGENTS].oid)
-    touched = [change.path for change in accepted]
-    for w in waiting:
-        wanted += needed(w.changes, tree, touched)
-    return Target(tree, {oid: found.data for oid, found in read_objects(book.folder, wanted).items()})
 
 
 def _commit(case: Case, refused: Mapping[str, dict[str, Any]], now: int) -> _Done:

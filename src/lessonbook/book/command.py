@@ -6,8 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lessonbook.book import queue, rejecting, remembered, reviewing, switch, undoing, verifying
+from lessonbook.book import exact, queue, rejecting, remembered, reviewing, switch, undoing, verifying
 from lessonbook.book.wording import (
+    commit_line,
     done_text,
     look_lines,
     many_text,
@@ -18,9 +19,9 @@ from lessonbook.book.wording import (
 )
 from lessonbook.core.errors import LessonbookError, reason
 from lessonbook.core.ports import Chat, Reply
-from lessonbook.core.screen import printable
+from lessonbook.core.screen import printable, quoted, short
 
-_HELP = "{cmd!r} is not a command: say /learned, /learned compact [ID], /learned on|off|status, " + (
+_HELP = "{cmd} is not a command: say /learned, /learned compact [ID], /learned on|off|status, " + (
     "/learned rejected, /learned verify, or /learned diff|accept|reject|edit|split|undo|unreject ID"
 )
 _EDIT = "an edit needs the new text: `lessonbook learned edit {id}` in a terminal opens it in your editor"
@@ -76,28 +77,39 @@ def _answer(folder: Path, cmd: str, id: str, config_file: Path, now: int) -> str
     if cmd == "compact":
         return _compacted(compact(folder, id or None))
     if cmd == "edit":
-        return _EDIT.format(id=id or "ID")
+        return _EDIT.format(id=short(id) or "ID")
     acts: dict[str, Callable[[], dict[str, Any]]] = {
-        "diff": lambda: queue.diff(folder, id),
         "accept": lambda: _accept(folder, id, config_file, now),
-        "reject": lambda: queue.reject(folder, id.partition(" ")[0], now, id.partition(" ")[2]),
+        "reject": lambda: _reject(folder, id, now),
         "split": lambda: _split(folder, id, config_file, now),
         "undo": lambda: undoing.undo(folder, id, now),
         "unreject": lambda: rejecting.unreject(folder, id),
     }
+    if cmd == "diff":
+        return _diff(folder, id)
     if cmd not in acts:
-        return _HELP.format(cmd=cmd)
+        return _HELP.format(cmd=quoted(cmd))
     told = acts[cmd]()
     if "accepted" in told:
         return many_text(told)
     if not told["ok"]:
         return str(told["error"])
-    if cmd == "diff":
-        looks = [line for row in reviewing.reviewed(folder, only=id) for line in look_lines(row)]
-        return "\n".join([*looks, told["diff"] or "(no change)"])
     if cmd == "unreject":
         return f"{id} waits for review again"
     return undone_text(told) if cmd == "undo" else done_text(cmd, told)
+
+
+def _diff(folder: Path, id: str) -> str:
+    told, row = reviewing.explained(folder, id)
+    if row is None:
+        return str(told["error"])
+    return "\n".join([*look_lines(row), commit_line(row), told["diff"] or "(no change)"])
+
+
+def _reject(folder: Path, words: str, now: int) -> dict[str, Any]:
+    asked, _, reason = words.partition(" ")
+    id, commit = exact.parted(asked)
+    return queue.reject(folder, id, now, reason, commit)
 
 
 def _accept(folder: Path, words: str, config_file: Path, now: int) -> dict[str, Any]:
@@ -107,18 +119,20 @@ def _accept(folder: Path, words: str, config_file: Path, now: int) -> dict[str, 
 
     asked, by = words.split(), reviewer(config_file)
     seen = asked[-1:] == [_SEEN]
-    ids = asked[:-1] if seen else asked
+    ids, commits = exact.named(asked[:-1] if seen else asked)
     if len(ids) > 1:
-        return accept_many(folder, ids, now, by, seen)
-    return queue.accept(folder, ids[0] if ids else words, now, by, acknowledged=seen)
+        return accept_many(folder, ids, now, by, seen, commits)
+    id = ids[0] if ids else words
+    return queue.accept(folder, id, now, by, acknowledged=seen, commit=commits.get(id))
 
 
 def _split(folder: Path, words: str, config_file: Path, now: int) -> dict[str, Any]:
     from lessonbook.book.splitting import split
     from lessonbook.system.settings import reviewer
 
-    id, _, way = words.partition(" ")
-    return split(folder, id, way.strip().removeprefix("by ") or "file", now, reviewer(config_file))
+    asked, _, way = words.partition(" ")
+    id, commit = exact.parted(asked)
+    return split(folder, id, way.strip().removeprefix("by ") or "file", now, reviewer(config_file), commit)
 
 
 def _compacted(told: dict[str, Any]) -> str:

@@ -21,6 +21,7 @@ from lessonbook.core.candidate import is_candidate_id
 from lessonbook.core.compaction_reply import Compacted, compacted
 from lessonbook.core.errors import BusyError, InputError, LessonbookError, ModelError, StoreError, reason
 from lessonbook.core.ports import Chat, Reply
+from lessonbook.core.screen import quoted
 from lessonbook.system import git
 from lessonbook.system.faults import point
 from lessonbook.system.gitbatch import NewCommit, RefMove, Write, move_refs, write_commits
@@ -62,7 +63,7 @@ def compact(folder: Path, id: str | None, chat: Chat, now: int, random_hex: Call
 def proposed(folder: Path, id: str | None, chat: Chat, now: int, random_hex: Callable[[], str]) -> dict[str, Any]:
     """Do what ``compact`` does, and raise what is wrong: a kind of ``LessonbookError`` per thing to do about it."""
     if id is not None and not is_candidate_id(id):
-        raise InputError(NO_ID.format(id=id))
+        raise InputError(NO_ID.format(id=quoted(id)))
     try:
         if not exists(folder) or open_book(folder) is None:
             raise InputError(NOT_PENDING.format(id=id) if id else _nothing(folder))

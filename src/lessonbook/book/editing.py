@@ -31,24 +31,28 @@ OURS, THEIRS = "accepted", "proposed"
 """What the conflict markers call HEAD's side and the candidate's, in the drafts that an editor opens."""
 
 
-def edit(folder: Path, id: str, files: Files, now: int, by: Reviewer = TOOL) -> dict[str, Any]:
-    """Replace files of the candidate: ``{ok, id, files, redacted, changed}``; never raises.
+def edit(
+    folder: Path, id: str, files: Files, now: int, by: Reviewer = TOOL, commit: str | None = None
+) -> dict[str, Any]:
+    """Replace files of the candidate: ``{ok, id, files, redacted, changed, commit}``; never raises.
 
     ``files`` maps a path to all of its new text, or to ``None`` where accepting shall leave no such file; other files
     of the candidate stay as proposed. ``files`` of the answer names what the candidate changes now, ``redacted`` counts
-    the secrets taken out, ``changed`` is false where the edit comes to what was proposed. ``{ok: False, id, error}``
-    where it cannot be done, with nothing changed.
+    the secrets taken out, ``changed`` is false where the edit comes to what was proposed, and ``commit`` is the
+    candidate's commit now. The ``commit`` that is given is as for ``queue.accept``. ``{ok: False, id, error}`` where it
+    cannot be done, with nothing changed.
     """
-    return told(folder, id, lambda book, id: _edit(book, id, _given(files), now, by), lock=True)
+    return told(folder, id, lambda book, id: _edit(book, id, _given(files), now, by, commit), lock=True)
 
 
-def drafts(folder: Path, id: str) -> dict[str, Any]:
-    """Return the candidate's text files as accepting would make them: ``{ok, id, files, conflicts}``; never raises.
+def drafts(folder: Path, id: str, commit: str | None = None) -> dict[str, Any]:
+    """Return the candidate's text files as accepting would make them: ``{ok, id, files, conflicts, commit}``.
 
     ``files`` maps paths to bytes. Where a file conflicts with HEAD it holds both, between conflict markers, and
-    ``conflicts`` names it. Files the candidate removes, and files that are not text, are not in it.
+    ``conflicts`` names it. Files the candidate removes, and files that are not text, are not in it. ``commit`` is the
+    candidate's; the one that is given is as for ``queue.accept``. Never raises.
     """
-    return told(folder, id, _drafts)
+    return told(folder, id, lambda book, id: _drafts(book, id, commit))
 
 
 def _given(files: Files) -> dict[bytes, bytes | None]:
@@ -66,8 +70,10 @@ def _given(files: Files) -> dict[bytes, bytes | None]:
     return given
 
 
-def _edit(book: Book, id: str, given: Mapping[bytes, bytes | None], now: int, by: Reviewer) -> dict[str, Any]:
-    case = single.read(book, id, list(given), "edited")
+def _edit(
+    book: Book, id: str, given: Mapping[bytes, bytes | None], now: int, by: Reviewer, seen: str | None
+) -> dict[str, Any]:
+    case = single.read(book, id, list(given), "edited", seen)
     w = case.candidate
     proposal, hidden = _without_secrets(w.proposal)
     texts = {path: _tidied(case, path, data) for path, data in given.items()}
@@ -79,7 +85,7 @@ def _edit(book: Book, id: str, given: Mapping[bytes, bytes | None], now: int, by
     answer = {"ok": True, "id": id, "files": [shown(change.path) for change in changes], "redacted": redacted}
     whole = case.pick()
     if whole is not None and changes and not hidden and set(whole.entries) == set(changes):
-        return {**answer, "changed": False}
+        return {**answer, "changed": False, "commit": w.commit}
     _check(case, changes)
     message = with_trailer(proposal, EDITED, by.signature)
     new = tuple(writes[change.path] for change in changes)
@@ -89,7 +95,7 @@ def _edit(book: Book, id: str, given: Mapping[bytes, bytes | None], now: int, by
     if not move_refs(book.folder, [RefMove(w.ref, w.commit, made)], f"lessonbook: edit {id}"):
         raise BusyError(CHANGED)
     point("edit.moved")
-    return {**answer, "changed": True}
+    return {**answer, "changed": True, "commit": made}
 
 
 def _without_secrets(proposal: Message) -> tuple[Message, int]:
@@ -158,10 +164,10 @@ def _check(case: Single, changes: Sequence[Change]) -> None:
         raise InputError("a file and a folder of one name cannot be in a book at once; choose another name")
 
 
-def _drafts(book: Book, id: str) -> dict[str, Any]:
+def _drafts(book: Book, id: str, seen: str | None) -> dict[str, Any]:
     from lessonbook.system.gitmerge import with_markers
 
-    case = single.read(book, id, what="edited")
+    case = single.read(book, id, what="edited", commit=seen)
     found: dict[str, bytes] = {}
     conflicts: list[str] = []
     for change in case.candidate.changes:
@@ -177,4 +183,4 @@ def _drafts(book: Book, id: str) -> dict[str, Any]:
                 data = new if write.data is None else write.data
         if change.new is not None and b"\0" not in data:
             found[shown(change.path)] = data
-    return {"ok": True, "id": id, "files": found, "conflicts": conflicts}
+    return {"ok": True, "id": id, "files": found, "conflicts": conflicts, "commit": case.candidate.commit}

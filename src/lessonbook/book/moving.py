@@ -6,10 +6,10 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from lessonbook.book.candidates import Waiting
-from lessonbook.book.content import refusal
-from lessonbook.book.picking import Pick, Target
+from lessonbook.book.content import AGENTS, refusal
+from lessonbook.book.picking import Pick, Target, needed
 from lessonbook.book.repository import Book
-from lessonbook.system.gitbatch import NewCommit, Write, existing
+from lessonbook.system.gitbatch import Change, NewCommit, Write, existing, read_objects, read_tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,18 @@ class Moves:
 
     moved: tuple[tuple[Waiting, Pick], ...]
     stale: tuple[str, ...]
+
+
+def target_of(book: Book, head: str, waiting: Sequence[Waiting], accepted: Sequence[Change]) -> Target:
+    """Return HEAD's tree with the blobs that accepting and restacking may have to look into."""
+    tree = read_tree(book.folder, head)
+    wanted = [entry.oid for change in accepted for entry in (change.old, change.new) if entry]
+    if AGENTS in tree:
+        wanted.append(tree[AGENTS].oid)
+    touched = [change.path for change in accepted]
+    for w in waiting:
+        wanted += needed(w.changes, tree, touched)
+    return Target(tree, {oid: found.data for oid, found in read_objects(book.folder, wanted).items()})
 
 
 def moves(book: Book, waiting: Sequence[Waiting], target: Target, on: str | None) -> Moves:

@@ -20,6 +20,7 @@ from lessonbook.book.sentences import BATCH, LEARNED_MAX, STALE
 from lessonbook.core.errors import BusyError, InputError, LessonbookError, StoreError, reason
 from lessonbook.core.pending import Candidate, is_candidate_id
 from lessonbook.core.reviewer import TOOL, Reviewer
+from lessonbook.core.screen import quoted
 from lessonbook.system import git
 from lessonbook.system.gitbatch import read_objects, read_tree
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from lessonbook.book.signs import Acknowledged
 
-NO_ID = "{id!r} is not the id of a candidate; the list shows the ids"
+NO_ID = "{id} is not the id of a candidate; the list shows the ids"
 _WAIT = 0.2
 
 
@@ -54,20 +55,21 @@ def listed(folder: Path) -> tuple[list[Candidate], bool]:
         return rows(book, read_waiting(book, refs, asked)), bool(pinned)
 
 
-def rows(book: Book, waiting: Sequence[Waiting]) -> list[Candidate]:
-    """Return the rows of these candidates, as ``candidates`` does."""
+def rows(book: Book, waiting: Sequence[Waiting], only: str | None = None) -> list[Candidate]:
+    """Return the rows of these candidates, as ``candidates`` does; or ``only`` that of one id, hidden there or not."""
+    within, hidden = includes(book, waiting)
+    waiting = [w for w in waiting if (w.id == only if only else w.id not in hidden)]
     tree = read_tree(book.folder, book.head) if book.head and any(w.base != book.head for w in waiting) else {}
     wanted = [oid for w in waiting for oid in (needed(w.changes, tree) if w.base != book.head else ())]
     rules = [change for w in waiting for change in w.changes if change.path == AGENTS]
     wanted += [side.oid for change in rules for side in (change.old, change.new) if side and side.mode != "160000"]
-    within, hidden = includes(book, waiting)
     blobs = {oid: found.data for oid, found in read_objects(book.folder, wanted).items()}
     target = Target(tree, blobs)
-    return [_row(book, w, target, within.get(w.id, ())) for w in waiting if w.id not in hidden]
+    return [_row(book, w, target, within.get(w.id, ())) for w in waiting]
 
 
 def pending(folder: Path) -> list[dict[str, Any]]:
-    """Return ``candidates`` as rows: exactly ``{id, at, subject, files, stale, over, includes}``."""
+    """Return ``candidates`` as rows: exactly ``{id, at, subject, files, stale, over, includes, commit}``."""
     return [
         {
             "id": c.id,
@@ -77,13 +79,17 @@ def pending(folder: Path) -> list[dict[str, Any]]:
             "stale": c.stale,
             "over": c.over,
             "includes": list(c.includes),
+            "commit": c.commit,
         }
         for c in candidates(folder)
     ]
 
 
 def diff(folder: Path, id: str) -> dict[str, Any]:
-    """Return what accepting the candidate would change, as ``{ok, id, diff}``; never locks, never raises."""
+    """Return what accepting the candidate would change: ``{ok, id, diff, commit}``; never locks, never raises.
+
+    ``commit`` is the candidate's own: what was shown, for whoever decides on it.
+    """
     return told(folder, id, _diff)
 
 
@@ -94,28 +100,35 @@ def accept(
     by: Reviewer = TOOL,
     only: Sequence[str] = (),
     acknowledged: Acknowledged = False,
+    commit: str | None = None,
 ) -> dict[str, Any]:
     """Move the candidate onto HEAD and the others onto the new HEAD: ``{ok, id, commit, moved, stale}``.
 
     ``now`` (epoch seconds) becomes the commit time, ``by`` the committer, named in a trailer ``Accepted-by``.
     ``commit`` is ``None`` where HEAD already held the change. With ``only`` some of its files, the others stay pending
-    under the same id, and ``rest`` names them. A candidate with signs of poisoning is refused unless they are
-    ``acknowledged``, all of them or by kind. Never raises: ``{ok: False, id, error}`` where it cannot be done, with
-    nothing changed.
+    under the same id, and ``rest`` names them. ``commit`` is the candidate's commit that was shown, or its first 7
+    digits or more: what proposes anything else now is refused (``exact``). A candidate with signs of poisoning is
+    refused unless they are ``acknowledged``, all of them or by kind, and were shown in that commit. Never raises:
+    ``{ok: False, id, error}`` where it cannot be done, with nothing changed.
     """
     from lessonbook.book import accepting
+    from lessonbook.book.signs import Seen
 
-    return told(folder, id, lambda book, id: accepting.accept(book, id, now, by, only, acknowledged), lock=True)
+    def act(book: Book, id: str) -> dict[str, Any]:
+        seen = Seen({} if commit is None else {id: commit}, acknowledged)
+        return accepting.accept(book, id, now, by, only, seen)
+
+    return told(folder, id, act, lock=True)
 
 
-def reject(folder: Path, id: str, now: int = 0, reason: str | None = None) -> dict[str, Any]:
+def reject(folder: Path, id: str, now: int = 0, reason: str | None = None, commit: str | None = None) -> dict[str, Any]:
     """Drop the candidate and remember it, and why, under ``refs/lessonbook/rejected/``: ``{ok, id}``; never raises.
 
-    See ``rejecting.reject``; ``now`` (epoch seconds) is 0 where nobody says when.
+    See ``rejecting.reject``; ``now`` (epoch seconds) is 0 where nobody says when, ``commit`` as for ``accept``.
     """
     from lessonbook.book import recording
 
-    return told(folder, id, lambda book, id: recording.reject(book, id, now, reason), lock=True)
+    return told(folder, id, lambda book, id: recording.reject(book, id, now, reason, commit), lock=True)
 
 
 def restack(folder: Path, now: int) -> tuple[list[str], list[str]]:
@@ -153,7 +166,7 @@ def told(folder: Path, id: str, act: Callable[[Book, str], dict[str, Any]], *, l
     """
     try:
         if not is_candidate_id(id):
-            raise InputError(NO_ID.format(id=id))
+            raise InputError(NO_ID.format(id=quoted(id)))
         if not exists(folder):
             raise InputError(f"{folder} holds nothing that waits for review")
         book = opened(folder, recover=False)
@@ -233,10 +246,13 @@ def _characters(data: bytes) -> int:
 
 
 def _diff(book: Book, id: str) -> dict[str, Any]:
-    ref = find(pending_refs(book)[0], id)
-    w = read_waiting(book, [ref])[0]
+    return patch(book, read_waiting(book, [find(pending_refs(book)[0], id)])[0])
+
+
+def patch(book: Book, w: Waiting) -> dict[str, Any]:
+    """Return ``diff`` of a candidate that was read."""
     options = ("-p", "-r", "--root", "--no-commit-id", "--no-renames", "--no-ext-diff", "--no-textconv", "--text")
     plain = ("--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=none")
     pair = [w.base, w.commit] if w.base else [w.commit]
     out = git.run(book.folder, "diff-tree", *options, *plain, "-O/dev/null", *pair)
-    return {"ok": True, "id": id, "diff": out.decode("utf-8", "replace")}
+    return {"ok": True, "id": w.id, "diff": out.decode("utf-8", "replace"), "commit": w.commit}

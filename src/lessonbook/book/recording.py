@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from lessonbook.book import exact
 from lessonbook.book.candidates import read_waiting
 from lessonbook.book.decided import brought_text
 from lessonbook.book.marks import FINGERPRINT, REASON, REJECTED
@@ -20,10 +21,12 @@ REASON_MAX = 500
 """How many characters of a reason are kept."""
 
 
-def reject(book: Book, id: str, now: int, reason: str | None) -> dict[str, Any]:
+def reject(book: Book, id: str, now: int, reason: str | None, commit: str | None = None) -> dict[str, Any]:
     """Drop the candidate and write what is remembered; see ``rejecting.reject``. Raises ``LessonbookError``."""
     refs, kept = pending_refs(book, REJECTED_REFS)
     ref = find(refs, id)
+    if commit is not None:
+        exact.check(book, read_waiting(book, [ref])[0], commit)
     if ref.held:
         raise InputError(f"{id} cannot be rejected: {ref.held}")
     said = cleaned(reason or "")

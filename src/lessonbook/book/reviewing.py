@@ -10,7 +10,7 @@ from typing import Any
 from lessonbook.book import queue
 from lessonbook.book.candidates import COMPACTION, Waiting, read_waiting
 from lessonbook.book.decided import Decided, brought_text, decided, keys_of
-from lessonbook.book.repository import REJECTED_REFS, Book, pending_refs
+from lessonbook.book.repository import REJECTED_REFS, Book, find, pending_refs
 from lessonbook.book.signs import signs_of
 from lessonbook.core.candidate import Candidate
 from lessonbook.core.twins import print_of
@@ -27,14 +27,30 @@ def reviewed(folder: Path, only: str | None = None) -> list[Candidate]:
         return []
     refs, rejected = pending_refs(book, REJECTED_REFS)
     waiting = read_waiting(book, refs)
-    rows = [row for row in queue.rows(book, waiting) if only in (None, row.id)]
-    if not rows:
-        return []
-    return _looked_at(book, waiting, rows, decided(book, waiting, rejected))
+    rows = queue.rows(book, waiting, only)
+    return _looked_at(book, waiting, rows, decided(book, waiting, rejected)) if rows else []
+
+
+def explained(folder: Path, id: str) -> tuple[dict[str, Any], Candidate | None]:
+    """Return ``queue.diff`` of the candidate, and its row with what to look at: both of one and the same commit.
+
+    The row is ``None`` where the candidate cannot be shown. Never raises, never locks.
+    """
+    rows: list[Candidate] = []
+
+    def look(book: Book, id: str) -> dict[str, Any]:
+        refs, rejected = pending_refs(book, REJECTED_REFS)
+        find(refs, id)
+        waiting = read_waiting(book, refs)
+        rows.extend(_looked_at(book, waiting, queue.rows(book, waiting, id), decided(book, waiting, rejected)))
+        return queue.patch(book, next(w for w in waiting if w.id == id))
+
+    told = queue.told(folder, id, look)
+    return told, rows[0] if told["ok"] else None
 
 
 def row_dict(row: Candidate) -> dict[str, Any]:
-    """Return a row as ``{id, at, subject, files, stale, over, includes, signs, twins}``."""
+    """Return a row as ``{id, at, subject, files, stale, over, includes, commit, signs, twins}``."""
     return {
         "id": row.id,
         "at": row.at,
@@ -43,6 +59,7 @@ def row_dict(row: Candidate) -> dict[str, Any]:
         "stale": row.stale,
         "over": row.over,
         "includes": list(row.includes),
+        "commit": row.commit,
         **look_dict(row),
     }
 

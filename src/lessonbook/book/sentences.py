@@ -22,5 +22,5 @@ SECRET = "{name} holds what looks like a secret; edit or reject it"
 MARKERS = "{name} still holds conflict markers; keep what shall stand and remove the lines <<<<<<<, ======= and >>>>>>>"
 SIGNS = (
     "it shows signs to look at before it is accepted ({names}); read `/learned diff {id}`, and if it is what you want, "
-    "say that you have seen them: `/learned accept {id} --acknowledge`"
+    "say that you have seen them, and in which commit: `/learned accept {id}@{commit} --acknowledge`"
 )

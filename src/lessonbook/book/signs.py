@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from lessonbook.book.candidates import Waiting
@@ -18,6 +19,14 @@ Acknowledged = bool | Iterable[str]
 
 _NAMED = 5
 _RECORDED = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the person who decides was shown: the commit of each candidate by its id, and the signs they have seen."""
+
+    commits: Mapping[str, str] = field(default_factory=dict)
+    acknowledged: Acknowledged = False
 
 
 def signs_of(w: Waiting, blobs: Mapping[str, bytes]) -> tuple[Sign, ...]:
@@ -36,14 +45,28 @@ def signs_of(w: Waiting, blobs: Mapping[str, bytes]) -> tuple[Sign, ...]:
     return tuple(found)
 
 
-def check_acknowledged(id: str, signs: Sequence[Sign], acknowledged: Acknowledged) -> None:
-    """Raise ``InputError`` that names the signs which the person has not said to have seen."""
-    kinds = frozenset[str]() if isinstance(acknowledged, bool) else frozenset(acknowledged)
-    left = [] if acknowledged is True else [sign for sign in signs if sign.kind not in kinds]
+def check_acknowledged(w: Waiting, signs: Sequence[Sign], acknowledged: Acknowledged, shown: Sequence[Sign]) -> None:
+    """Raise ``InputError`` that names the signs which the person has not said to have seen, or was not shown."""
+    kinds = _kinds(acknowledged, signs)
+    known = {_words(sign) for sign in shown}
+    left = [sign for sign in signs if sign.kind not in kinds or _words(sign) not in known]
     if left:
         names = "; ".join(f"{place(sign)}: {sign.why.rstrip('.')}" for sign in left[:_NAMED])
         more = f"; and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
-        raise InputError(SIGNS.format(names=names + more, id=id))
+        raise InputError(SIGNS.format(names=names + more, id=w.id, commit=w.commit))
+
+
+def _kinds(acknowledged: Acknowledged, signs: Sequence[Sign]) -> frozenset[str]:
+    if isinstance(acknowledged, str):
+        return frozenset([acknowledged])
+    if isinstance(acknowledged, Iterable):
+        return frozenset(acknowledged)
+    return frozenset(sign.kind for sign in signs) if acknowledged else frozenset()
+
+
+def _words(sign: Sign) -> tuple[str, ...]:
+    """What makes it the same sign wherever the lines above it have moved it."""
+    return sign.kind, sign.path, sign.excerpt, sign.why
 
 
 def place(sign: Sign) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lessonbook.book import exact
 from lessonbook.book.accepting import head_of, target_of
 from lessonbook.book.candidates import Waiting, read_waiting
 from lessonbook.book.picking import Pick, Target
@@ -33,12 +34,14 @@ class Single:
         return self.target.text(path)
 
 
-def read(book: Book, id: str, paths: Sequence[bytes] = (), what: str = "changed") -> Single:
+def read(book: Book, id: str, paths: Sequence[bytes] = (), what: str = "changed", commit: str | None = None) -> Single:
     """Return the candidate, with HEAD's text of ``paths`` besides its own.
 
-    Raises ``InputError`` where nothing waits under the id, its branch is checked out somewhere or it is no one change.
+    Raises ``InputError`` where nothing waits under the id, it is another now than ``commit`` showed (``exact``), its
+    branch is checked out somewhere or it is no one change.
     """
     w = read_waiting(book, [find(pending_refs(book)[0], id)])[0]
+    exact.check(book, w, commit)
     head = head_of(book)
     if w.problem or w.held:
         raise InputError(w.problem or f"{id} cannot be {what}: {w.held}")

@@ -20,6 +20,7 @@ from lessonbook.core.errors import BusyError, InputError
 from lessonbook.core.parts import parts
 from lessonbook.core.pending import is_candidate_id
 from lessonbook.core.reviewer import TOOL, Reviewer
+from lessonbook.core.screen import quoted
 from lessonbook.system.faults import point
 from lessonbook.system.gitbatch import NewCommit, RefMove, Write, move_refs, write_commits
 
@@ -28,20 +29,21 @@ WAYS = ("file", "paragraph")
 Part = tuple[Write, ...]
 
 
-def split(folder: Path, id: str, way: str, now: int, by: Reviewer = TOOL) -> dict[str, Any]:
-    """Make several candidates of one: ``{ok, id, parts}`` with ``{id, files}`` each; never raises.
+def split(folder: Path, id: str, way: str, now: int, by: Reviewer = TOOL, commit: str | None = None) -> dict[str, Any]:
+    """Make several candidates of one: ``{ok, id, parts}`` with ``{id, files, commit}`` each; never raises.
 
     ``way`` is ``"file"``, or ``"paragraph"`` for what it does to ``AGENTS.md`` and dated files (its other files stay
     together). Each part has the author, date, message and evidence of the whole and a trailer ``Split-from``; its ids
     follow the old one, which is gone. Accepting all parts in order comes to what accepting the whole would have.
+    ``commit`` is as for ``queue.accept``.
     """
-    return told(folder, id, lambda book, id: _split(book, id, way, now, by), lock=True)
+    return told(folder, id, lambda book, id: _split(book, id, way, now, by, commit), lock=True)
 
 
-def _split(book: Book, id: str, way: str, now: int, by: Reviewer) -> dict[str, Any]:
+def _split(book: Book, id: str, way: str, now: int, by: Reviewer, seen: str | None) -> dict[str, Any]:
     if way not in WAYS:
-        raise InputError(f"a candidate is split by {' or '.join(WAYS)}, not {way!r}")
-    case = single.read(book, id, what="split")
+        raise InputError(f"a candidate is split by {' or '.join(WAYS)}, not {quoted(way)}")
+    case = single.read(book, id, what="split", commit=seen)
     w = case.candidate
     pieces = _pieces(case, way)
     if len(pieces) < 2:
@@ -58,8 +60,11 @@ def _split(book: Book, id: str, way: str, now: int, by: Reviewer) -> dict[str, A
     if not move_refs(book.folder, [*moves, RefMove(w.ref, w.commit, None)], f"lessonbook: split {id}"):
         raise BusyError(CHANGED)
     point("split.moved")
-    named = [[shown(write.path) for write in piece] for piece in pieces]
-    return {"ok": True, "id": id, "parts": [{"id": new, "files": each} for new, each in zip(ids, named, strict=True)]}
+    parts = [
+        {"id": new, "files": [shown(write.path) for write in piece], "commit": commit}
+        for new, piece, commit in zip(ids, pieces, made, strict=True)
+    ]
+    return {"ok": True, "id": id, "parts": parts}
 
 
 def _pieces(case: Single, way: str) -> list[Part]:

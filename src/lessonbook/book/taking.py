@@ -45,6 +45,8 @@ class Case:
     index: working.Index
     by: Reviewer
     acknowledged: Acknowledged = False
+    shown: Mapping[str, Waiting] = field(default_factory=dict)
+    """The candidates, by id, as the person saw them; what is not in it nobody says to have seen."""
     taken: list[Taken] = field(default_factory=list)
 
     @property
@@ -90,13 +92,21 @@ def take(case: Case, w: Waiting, rest: tuple[Change, ...]) -> dict[str, Any] | N
     if pick is None:
         raise InputError(STALE)
     signs = signs_of(w, target.blobs) if pick.writes else ()
-    check_acknowledged(w.id, signs, case.acknowledged)
+    check_acknowledged(w, signs, case.acknowledged, _signs_shown(case, w, signs))
     before, length = length_of(target), length_of(target, pick)
     if length > max(LEARNED_MAX, before):
         return {"error": TOO_LONG.format(length=length, limit=LEARNED_MAX, id=w.id), "length": length}
     target.advance(pick)
     case.taken.append(Taken(w, pick, rest, signs))
     return None
+
+
+def _signs_shown(case: Case, w: Waiting, signs: Sequence[Sign]) -> Sequence[Sign]:
+    """The signs that the person saw in what they saw of it: where it was moved since, in the commit it was then."""
+    then = case.shown.get(w.id)
+    if then is None or not signs:
+        return ()
+    return signs if then.commit == w.commit else signs_of(then, case.target.blobs)
 
 
 def whole(taken: Sequence[Taken]) -> list[Change]:

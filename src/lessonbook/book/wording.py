@@ -46,6 +46,11 @@ def look_lines(c: Candidate) -> list[str]:
     return signs + [f"  Like: {twin_text(twin)}" for twin in c.twins]
 
 
+def commit_line(c: Candidate) -> str:
+    """Return the line that says which commit is shown, for who wants to decide on exactly that."""
+    return f"  Commit: {c.commit}"
+
+
 def undone_text(told: dict[str, Any]) -> str:
     """Return what ``undo`` did, from its result."""
     text = f"took back {told['id']} as {told['commit']}; {' and '.join(told['pending'])} wait for review again"

@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
+TYPED_MOST = 80
+"""How many characters of what was typed a sentence repeats."""
+
+
+def short(text: object, most: int = TYPED_MOST) -> str:
+    """Return what was typed as a sentence may repeat it: whole, or its beginning where it is long."""
+    said = str(text)
+    return said if len(said) <= most else said[: most - 1] + "…"
+
+
+def quoted(text: object, most: int = TYPED_MOST) -> str:
+    """Return ``short(text)`` between quotes; anything but a string as Python writes it."""
+    return repr(short(text, most)) if isinstance(text, str) else short(repr(text), most)
+
 
 def printable(text: str) -> str:
     """Return ``text`` with what is hidden, or would act on a terminal, as escapes: ``clean.printable``, quickly."""

@@ -26,6 +26,7 @@ EXAMPLES = """
   lessonbook learned                                   what waits for review, in every book
   lessonbook learned diff 20261130-210500-3fa2c1       what one would change, and why
   lessonbook learned accept 20261130-210500-3fa2c1     several ids: in one move
+  lessonbook learned accept 3fa2c1@1f0c5d9             only if it still is what diff showed as that commit
   lessonbook learned edit 20261130-210500-3fa2c1       change it in your editor first
   lessonbook learned split 20261130-210500-3fa2c1      one candidate per file
   lessonbook learned reject 20261130-210500-3fa2c1
@@ -47,7 +48,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     actions = ["list", "diff", "accept", "reject", "edit", "split", *MORE, *_SWITCH]
     parser.add_argument("do", nargs="?", choices=actions, default="list", help="what to do (default: list)")
     ids = parser.add_argument(
-        "ids", nargs="*", metavar="ID", help="the candidate; accept takes several; pull, push: remote; pin: what"
+        "ids",
+        nargs="*",
+        metavar="ID",
+        help="the candidate; ID@COMMIT: only as diff showed it; accept takes several; pull, push: remote; pin: what",
     )
     ids.completer = _ids  # type: ignore[attr-defined]  # where argcomplete looks for it
     parser.add_argument(
@@ -55,7 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--all", action="store_true", help="accept: everything that waits in --book")
     parser.add_argument("--only", action="append", metavar="PATH", help="accept: only this file (repeatable)")
-    parser.add_argument("--acknowledge", action="store_true", help="accept: I have seen the signs that diff shows")
+    parser.add_argument("--acknowledge", action="store_true", help="accept ID@COMMIT: I have seen the signs it shows")
     parser.add_argument("--reason", metavar="TEXT", help="reject: why, for whoever meets the same lesson again")
     parser.add_argument("--file", action="append", metavar="PATH=FILE", help="edit: PATH's new text (repeatable)")
     parser.add_argument("--delete", action="append", metavar="PATH", help="edit: leave PATH out (repeatable)")
@@ -97,8 +101,11 @@ def run(args: argparse.Namespace | SimpleNamespace, out: Out) -> int:
         from lessonbook.hosts.cli import rework
 
         return answer(*rework.answer(args, books, where.config_file, int(time())), out)
-    book, id = review.holding(books, args.ids[0])
-    told, text = review.decide(book, args.do, id, int(time()), reason=args.reason)
+    from lessonbook.book.exact import parted
+
+    asked, commit = (args.ids[0], None) if args.do == "diff" else parted(args.ids[0])
+    book, id = review.holding(books, asked)
+    told, text = review.decide(book, args.do, id, int(time()), reason=args.reason, commit=commit)
     return answer({**told, "book": book.name}, text, out)
 
 
@@ -208,7 +215,7 @@ def _document(book: NamedBook, rows: list[Candidate], pinned: bool, signs: bool)
 
 
 def _row(row: Candidate, signs: bool) -> dict[str, Any]:
-    fields = ("id", "at", "subject", "files", "stale", "over", "includes")
+    fields = ("id", "at", "subject", "files", "stale", "over", "includes", "commit")
     plain = {name: getattr(row, name) for name in fields} | {"evidence": [list(pair) for pair in row.trailers]}
     if not signs:
         return plain

@@ -21,6 +21,7 @@ Answer = tuple[dict[str, Any], str]
 def answer(args: argparse.Namespace | SimpleNamespace, books: list[NamedBook], config_file: Path, now: int) -> Answer:
     """Do what was asked and return the document and the text for a person."""
     from lessonbook.actions import review, rework
+    from lessonbook.book.exact import parted
     from lessonbook.system.settings import reviewer
 
     by = reviewer(config_file)
@@ -28,24 +29,28 @@ def answer(args: argparse.Namespace | SimpleNamespace, books: list[NamedBook], c
         return rework.accept_all(books, now, by, args.acknowledge)
     if len(args.ids) > 1:
         return rework.accept_many(books, args.ids, now, by, args.acknowledge)
-    book, id = review.holding(books, args.ids[0])
-    told, text = _one(args, book, id, now, by)
+    asked, commit = parted(args.ids[0])
+    book, id = review.holding(books, asked)
+    told, text = _one(args, book, id, commit, now, by)
     return {**told, "book": book.name}, text
 
 
-def _one(args: argparse.Namespace | SimpleNamespace, book: NamedBook, id: str, now: int, by: Reviewer) -> Answer:
+def _one(
+    args: argparse.Namespace | SimpleNamespace, book: NamedBook, id: str, commit: str | None, now: int, by: Reviewer
+) -> Answer:
     from lessonbook.actions import review, rework
 
     if args.do == "accept":
-        return review.decide(book, "accept", id, now, by, args.only or (), acknowledged=args.acknowledge)
+        only, seen = args.only or (), args.acknowledge
+        return review.decide(book, "accept", id, now, by, only, acknowledged=seen, commit=commit)
     if args.do == "split":
-        return rework.split(book, id, args.by or "file", now, by)
+        return rework.split(book, id, args.by or "file", now, by, commit)
     files = {**_read(args.file or ()), **dict.fromkeys(args.delete or ())}
     if files:
-        return rework.edit(book, id, files, now, by)
+        return rework.edit(book, id, files, now, by, commit)
     from lessonbook.system.editor import edited
 
-    return rework.edit_in(edited, book, id, now, by)
+    return rework.edit_in(edited, book, id, now, by, commit)
 
 
 def _read(pairs: Sequence[str]) -> dict[str, bytes | None]:
