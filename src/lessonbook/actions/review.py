@@ -7,17 +7,18 @@ from pathlib import Path
 
 from lessonbook.book import queue
 from lessonbook.book.location import book_folder
-from lessonbook.book.repository import exists, open_book, pending_refs
+from lessonbook.book.repository import Book, exists, open_book, pending_refs
 from lessonbook.book.sentences import LEARNED
 from lessonbook.book.wording import commit_line, done_text, look_lines
 from lessonbook.core.errors import InputError, StoreError
 from lessonbook.core.reviewer import TOOL, Reviewer
+from lessonbook.core.screen import PATH_MOST, quoted, short
 from lessonbook.core.value import Value
 from lessonbook.system.settings import Places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from lessonbook.book.signs import Acknowledged
@@ -53,25 +54,33 @@ def books(places: Places, which: str = "all", cwd: Path | None = None) -> list[N
     if which == "all":
         return known
     named = [book for book in known if book.name == which] or _called(known, which)
-    if not named and which and ("/" in which or which.startswith((".", "~")) or Path(which).is_dir()):
+    if not named and which and ("/" in which or which.startswith((".", "~")) or _is_folder(which)):
         return [NamedBook(which, _at(which))]
     if not named:
         names = ", ".join(book.name for book in known)
-        raise InputError(f"No book is called {which!r}: say all, project, a path, or one of {names}.")
+        raise InputError(f"No book is called {quoted(which)}: say all, project, a path, or one of {names}.")
     return named
 
 
+def _is_folder(path: str) -> bool:
+    from lessonbook.system.files import is_folder
+
+    return is_folder(Path(path))
+
+
 def _at(path: str) -> Path:
-    folder = Path(path).expanduser().absolute()
-    if not folder.is_dir():
-        raise InputError(f"There is no folder {folder}; `lessonbook status` names the books.")
+    from lessonbook.system.files import expanded, is_folder
+
+    folder = expanded(Path(path))
+    if not is_folder(folder):
+        raise InputError(f"There is no folder {short(folder, PATH_MOST)}; `lessonbook status` names the books.")
     return folder
 
 
 def _called(known: list[NamedBook], which: str) -> list[NamedBook]:
     named = [book for book in known if _DIGEST.sub("", book.name) == which]
     if len(named) > 1:
-        raise InputError(f"Several books are called {which!r}: say {' or '.join(book.name for book in named)}.")
+        raise InputError(f"Several books are called {quoted(which)}: say {' or '.join(book.name for book in named)}.")
     return named
 
 
@@ -81,12 +90,26 @@ def holding(candidates_of: list[NamedBook], id: str) -> tuple[NamedBook, str]:
     Raises ``InputError`` where no book holds it, or two do, or several candidates are called so; ``StoreError`` where
     none does and one cannot be opened. Nothing but a whole id leaves here.
     """
+    found = the_one(candidates_of, id, "hold", _waiting)
+    if found is None:
+        raise InputError(_absent(candidates_of, id))
+    return found
+
+
+def the_one(
+    books: Sequence[NamedBook], id: str, what: str, ids_of: Callable[[Book], Iterable[str]]
+) -> tuple[NamedBook, str] | None:
+    """Return the one candidate among ``ids_of`` the books that ``id`` calls, with its book, or ``None``.
+
+    ``what`` says what a book does that has it, for the sentence. Raises as ``holding`` does where it is not one.
+    """
     if not _SOME_ID.match(id):
-        raise InputError(f"{id!r} is not the id of a candidate; `lessonbook learned` shows the ids.")
+        raise InputError(f"{quoted(id)} is not the id of a candidate; `lessonbook learned` shows the ids.")
     found, broken = list[tuple[NamedBook, str]](), list[StoreError]()
-    for book in candidates_of:
+    for book in books:
         try:
-            found += [(book, one) for one in _waiting(book.folder) if _is_called(one, id)]
+            opened = open_book(book.folder)
+            found += [(book, one) for one in (ids_of(opened) if opened else ()) if _is_called(one, id)]
         except StoreError as error:  # one book that cannot be opened must not keep the others from review
             broken.append(error)
     ids = sorted({one for _, one in found})
@@ -95,21 +118,18 @@ def holding(candidates_of: list[NamedBook], id: str) -> tuple[NamedBook, str]:
         raise InputError(f"{id} may be each of {named}; say more of it.")
     if len(found) > 1:
         named = " and ".join(book.name for book, _ in found)
-        raise InputError(f"Books {named} both hold {ids[0]}; say which with --book.")
+        raise InputError(f"Books {named} both {what} {ids[0]}; say which with --book.")
     if not found and broken:
         raise broken[0]
-    if not found:
-        raise InputError(_absent(candidates_of, id))
-    return found[0]
+    return found[0] if found else None
 
 
 def _is_called(id: str, text: str) -> bool:
     return id.startswith(text) or (len(text) == _TAIL and id.endswith(text))
 
 
-def _waiting(folder: Path) -> list[str]:
-    book = open_book(folder)
-    return [ref.id for ref in pending_refs(book)[0]] if book is not None else []
+def _waiting(book: Book) -> list[str]:
+    return [ref.id for ref in pending_refs(book)[0]]
 
 
 def _absent(books: list[NamedBook], id: str) -> str:

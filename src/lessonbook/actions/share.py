@@ -9,6 +9,7 @@ from lessonbook.actions.review import NamedBook
 from lessonbook.book.promoting import promote
 from lessonbook.book.pulling import pull
 from lessonbook.book.pushing import push
+from lessonbook.core.screen import short
 
 
 def promoted(book: NamedBook, id: str, project: Path, now: int) -> tuple[dict[str, Any], str]:
@@ -29,6 +30,8 @@ def pulled(book: NamedBook, remote: str, now: int) -> tuple[dict[str, Any], str]
         return told, told["error"]
     parts = [f"the book is at {told['commit']} now" if told["commit"] else "the book is up to date"]
     parts += _lists(told, new="new: {}", gone="decided by others: {}", stale="{} no longer apply: reject them")
+    bare = [short(ref.removeprefix("refs/heads/").removeprefix("refs/lessonbook/")) for ref in told.get("skipped", ())]
+    parts += _lists({"skipped": bare}, skipped="left out, because it cannot be fetched from there: {}")
     return told, "; ".join(parts)
 
 

@@ -8,6 +8,7 @@ from lessonbook.actions.review import NamedBook
 from lessonbook.book import expiring, pins, usage
 from lessonbook.core.errors import InputError, LessonbookError, StoreError
 from lessonbook.core.expiry import DATED, DAYS, PARAGRAPH, day_of
+from lessonbook.core.screen import quoted
 from lessonbook.system.settings import Places
 
 
@@ -48,7 +49,7 @@ def pin(books: list[NamedBook], what: str, *, unpin: bool = False) -> tuple[Name
     if len(found) > 1:
         raise InputError(f"Books {' and '.join(book.name for book in found)} both hold it; say which with --book.")
     if not found:
-        raise InputError(f"No book {'has a pin' if unpin else 'holds a skill or words'} {what!r}.")
+        raise InputError(f"No book {'has a pin' if unpin else 'holds a skill or words'} {quoted(what)}.")
     act = pins.unpin if unpin else pins.pin
     return found[0], act(found[0].folder, what)
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from lessonbook.actions.review import NamedBook
+from lessonbook.actions.review import NamedBook, the_one
 from lessonbook.book.history import accepted, history
 from lessonbook.book.rejecting import unreject
-from lessonbook.book.remembered import id_of_ref, rejected
-from lessonbook.book.repository import REJECTED_REFS, Book, open_book, pending_refs
+from lessonbook.book.remembered import newest_of, rejected
+from lessonbook.book.repository import REJECTED_REFS, Book, pending_refs
 from lessonbook.book.undoing import undo
 from lessonbook.book.verifying import verified, verify
 from lessonbook.book.wording import rejected_text, undone_text, verified_text
@@ -18,17 +18,18 @@ from lessonbook.core.candidate import is_candidate_id
 from lessonbook.core.errors import InputError
 
 
-def that_accepted(books: Sequence[NamedBook], id: str) -> NamedBook:
-    """Return the book whose HEAD holds the accepted candidate; the only book, where there is one.
+def that_accepted(books: Sequence[NamedBook], id: str) -> tuple[NamedBook, str]:
+    """Return the book whose HEAD holds the accepted candidate, and the whole id, which may be short (``holding``).
 
-    Raises ``InputError`` where no book does, or two do.
+    Of one book and a whole id nothing is asked: what is done with it says better what is wrong. Raises ``InputError``
+    where no book accepted it, or two did, or several candidates are called so.
     """
-    return _the_one(books, id, "accepted", lambda book: id in accepted(history(book)))
+    return _the_one(books, id, "accepted", lambda book: accepted(history(book)))
 
 
-def that_rejected(books: Sequence[NamedBook], id: str) -> NamedBook:
-    """Return the book that remembers the rejected candidate; raises as ``that_accepted`` does."""
-    return _the_one(books, id, "rejected", lambda book: id in map(id_of_ref, pending_refs(book, REJECTED_REFS)[1]))
+def that_rejected(books: Sequence[NamedBook], id: str) -> tuple[NamedBook, str]:
+    """Return the book that remembers the rejected candidate, and the whole id; raises as ``that_accepted`` does."""
+    return _the_one(books, id, "rejected", lambda book: newest_of(pending_refs(book, REJECTED_REFS)[1]))
 
 
 def taken_back(book: NamedBook, id: str, now: int) -> tuple[dict[str, Any], str]:
@@ -68,14 +69,12 @@ def _headed(book: NamedBook, books: Sequence[NamedBook], lines: list[str]) -> li
     return [f"{book.name}:", *lines] if len(books) > 1 else lines
 
 
-def _the_one(books: Sequence[NamedBook], id: str, what: str, holds: Callable[[Book], bool]) -> NamedBook:
-    if len(books) == 1:
-        return books[0]
-    if not is_candidate_id(id):
-        raise InputError(f"{id!r} is not the id of a candidate.")
-    found = [book for book in books if (opened := open_book(book.folder)) is not None and holds(opened)]
-    if len(found) > 1:
-        raise InputError(f"Books {' and '.join(book.name for book in found)} both {what} {id}; say which with --book.")
-    if not found:
+def _the_one(
+    books: Sequence[NamedBook], id: str, what: str, ids_of: Callable[[Book], Iterable[str]]
+) -> tuple[NamedBook, str]:
+    if len(books) == 1 and is_candidate_id(id):
+        return books[0], id
+    found = the_one(books, id, what, ids_of)
+    if found is None:
         raise InputError(f"No book {what} a candidate {id}.")
-    return found[0]
+    return found

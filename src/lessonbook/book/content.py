@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from lessonbook.core.screen import PATH_MOST, quoted
 from lessonbook.system.gitbatch import Change
 
 AGENTS = b"AGENTS.md"
@@ -34,7 +35,7 @@ def refusal(changes: Iterable[Change]) -> str | None:
                 return f"{shown(change.path)} is {kind}; only regular files are accepted"
         if not expected(change.path):
             return (
-                f"{shown(change.path)!r} is not a file a book holds "
+                f"{quoted(shown(change.path), PATH_MOST)} is not a file a book holds "
                 "(AGENTS.md, skills/<name>/…, or a dated file such as dhrona-2026-01-31.md)"
             )
     return None

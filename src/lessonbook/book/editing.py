@@ -21,6 +21,7 @@ from lessonbook.book.sentences import CHANGED, MARKERS, SECRET
 from lessonbook.book.single import Single
 from lessonbook.core.errors import BusyError, InputError
 from lessonbook.core.reviewer import TOOL, Reviewer
+from lessonbook.core.screen import quoted
 from lessonbook.core.tidy_file import tidy_file
 from lessonbook.system.faults import point
 from lessonbook.system.gitbatch import Change, Entry, NewCommit, RefMove, Write, blob_id, move_refs, write_commits
@@ -61,11 +62,11 @@ def _given(files: Files) -> dict[bytes, bytes | None]:
     given: dict[bytes, bytes | None] = {}
     for name, text in files.items():
         if not isinstance(name, str) or not isinstance(text, str | bytes | None):
-            raise InputError(f"an edit maps file names to text; {name!r} is not so")
+            raise InputError(f"an edit maps file names to text; {quoted(name)} is not so")
         try:
             path = name.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError as error:
-            raise InputError(f"{name!r} cannot be the name of a file") from error
+            raise InputError(f"{quoted(name)} cannot be the name of a file") from error
         given[path] = text.replace("\0", "").encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     return given
 

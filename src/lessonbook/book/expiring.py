@@ -25,7 +25,7 @@ from lessonbook.book.sentences import UNCOMMITTED_EXPIRY
 from lessonbook.book.swapping import swap
 from lessonbook.core import expiry
 from lessonbook.core.errors import InputError, LessonbookError, reason
-from lessonbook.core.expiry import DAYS, Verdict
+from lessonbook.core.expiry import DAYS, DAYS_MOST, Verdict
 from lessonbook.system import git
 from lessonbook.system.faults import point
 from lessonbook.system.gitbatch import Change, Entry, NewCommit, RefMove, Write, blob_id, write_commits
@@ -65,8 +65,8 @@ def expire(
     nothing changed.
     """
     try:
-        if days < 1:
-            raise InputError("what was proposed stays one day at least")
+        if not 1 <= days <= DAYS_MOST:
+            raise InputError(f"what was proposed stays one day at least, and {DAYS_MOST:,} days at most")
         if not exists(folder) or open_book(folder) is None:
             return _told([], None)
         if dry_run:

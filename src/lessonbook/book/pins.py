@@ -19,6 +19,7 @@ from lessonbook.book.sentences import CHANGED
 from lessonbook.core.errors import BusyError, InputError, LessonbookError, reason
 from lessonbook.core.expiry import PARAGRAPH, SKILL, paragraph_key, skill_key
 from lessonbook.core.paragraphs import split
+from lessonbook.core.screen import quoted
 from lessonbook.system import git
 from lessonbook.system.gitbatch import RefMove, move_refs, read_objects, read_tree
 
@@ -145,10 +146,12 @@ def _pinnable(book: Book) -> dict[str, Pin]:
 def _one(what: str, among: Mapping[str, Pin], where: str) -> Pin:
     found = _meant(what, among)
     if not found:
-        raise InputError(f"nothing that {where} is called {what!r}: say a skill's name, or words of one paragraph")
+        raise InputError(
+            f"nothing that {where} is called {quoted(what)}: say a skill's name, or words of one paragraph"
+        )
     if len(found) > 1:
         names = "; ".join(f"{pin.key[: _SHORT * 2]} {pin.text!r}" for pin in found[:5])
-        raise InputError(f"{what!r} means {len(found)} things: {names}; say more words, or the start of a key")
+        raise InputError(f"{quoted(what)} means {len(found)} things: {names}; say more words, or the start of a key")
     return found[0]
 
 

@@ -17,8 +17,10 @@ from lessonbook.book.queue import told
 from lessonbook.book.repository import Book
 from lessonbook.book.sentences import SECRET
 from lessonbook.core.errors import InputError, StoreError
+from lessonbook.core.screen import PATH_MOST, short
 from lessonbook.system import git
 from lessonbook.system.faults import point
+from lessonbook.system.files import expanded, is_folder
 from lessonbook.system.gitbatch import (
     Change,
     Entry,
@@ -53,7 +55,7 @@ def promote(folder: Path, id: str, project: Path, now: int) -> dict[str, Any]:
     A rule becomes a paragraph at the end of the project's ``AGENTS.md``, which is made where it is missing; a skill
     becomes ``.agents/skills/<name>/…``. Never raises: ``{ok: False, id, error}``, with nothing made.
     """
-    return told(folder, id, lambda book, id: _promote(book, id, project.expanduser().absolute(), now))
+    return told(folder, id, lambda book, id: _promote(book, id, expanded(project), now))
 
 
 def _promote(book: Book, id: str, folder: Path, now: int) -> dict[str, Any]:
@@ -92,9 +94,9 @@ def _step(book: Book, id: str) -> Step:
 
 def _opened(folder: Path, book: Book) -> _Project:
     asked = ("rev-parse", "--git-common-dir", "--verify", "HEAD^{commit}")
-    done = git.attempt(folder, *asked) if folder.is_dir() else None
+    done = git.attempt(folder, *asked) if is_folder(folder) else None
     if done is None:
-        raise InputError(f"{folder} is not a folder")
+        raise InputError(f"{short(folder, PATH_MOST)} is not a folder")
     lines = done.stdout.decode("utf-8", "surrogateescape").splitlines()
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").partition("\n")[0].removeprefix("fatal: ")

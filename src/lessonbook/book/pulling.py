@@ -10,6 +10,7 @@ from typing import Any
 from lessonbook.book import accepting, working
 from lessonbook.book.candidates import Waiting, read_waiting
 from lessonbook.book.content import refusal
+from lessonbook.book.fetching import fetched
 from lessonbook.book.history import history
 from lessonbook.book.marks import unmarked
 from lessonbook.book.moving import moved_commit, moves
@@ -22,19 +23,22 @@ from lessonbook.book.swapping import swap
 from lessonbook.core.candidate import is_candidate_id
 from lessonbook.core.errors import BusyError, InputError
 from lessonbook.core.remote import FOLDER, Remote
+from lessonbook.core.screen import PATH_MOST, short
 from lessonbook.system import git
 from lessonbook.system.faults import point
+from lessonbook.system.files import is_folder
 from lessonbook.system.gitbatch import (
     Change,
     RefMove,
     compare,
+    existing,
     move_refs,
     read_objects,
     read_tree,
     write_commits,
 )
 from lessonbook.system.gitindex import read_index
-from lessonbook.system.gitremote import Line, connected, listed, other_end
+from lessonbook.system.gitremote import Line, connected, listed
 
 DIVERGED = (
     "the book at {remote} and this one went different ways, and books are only fast-forwarded: nothing was changed; "
@@ -56,6 +60,8 @@ class _Theirs:
 def pull(folder: Path, where: str, now: int) -> dict[str, Any]:
     """Bring in what the book at ``where`` holds: ``{ok, remote, commit, new, gone, moved, stale}``.
 
+    Branches there that cannot be fetched, such as one that names a commit nobody has, are left out: ``skipped``.
+
     ``where`` is a folder, an ssh or https address, or the name of a remote that the book's repository knows. ``commit``
     is the new HEAD (7 hex digits) or ``None``; ``new`` are candidates that came, ``gone`` those that somebody decided.
     A missing book is made. Never raises: ``{ok: False, remote, error}``, with nothing changed.
@@ -68,37 +74,35 @@ def _pull(folder: Path, address: Remote, now: int) -> dict[str, Any]:
         _start(folder, address)
     check_whole(folder)
     with connected(folder, address) as line:
-        theirs = _fetched(folder, line)
+        theirs, skipped = _fetched(folder, line)
     point("pull.fetched")
     with book_locked(folder):
         told = _joined(opened(folder), theirs, address, now)
         point("pull.moved")
         moved, stale = accepting.restack(opened(folder), now)
-    return {**told, "moved": sorted({*told["moved"], *moved} - {*told["new"]}), "stale": stale}
+    told |= {"moved": sorted({*told["moved"], *moved} - {*told["new"]}), "stale": stale}
+    return told | ({"skipped": sorted(skipped)} if skipped else {})
 
 
 def _start(folder: Path, address: Remote) -> None:
     """Make an empty book to pull into. Raises ``InputError``, with nothing made, where that could never work."""
-    if address.kind == FOLDER and not Path(address.address).is_dir():
-        raise InputError(f"{address.address} is not a folder")
+    if address.kind == FOLDER and not is_folder(Path(address.address)):
+        raise InputError(f"{short(address.address, PATH_MOST)} is not a folder")
     if folder.is_dir() and any(folder.iterdir()):
         raise InputError(f"{folder} holds files and is no book; move them away first")
     with book_locked(folder):
         git.init(folder)
 
 
-def _fetched(folder: Path, line: Line) -> _Theirs:
-    """Fetch the objects, and return what the remote's refs are; no ref of the book is touched."""
+def _fetched(folder: Path, line: Line) -> tuple[_Theirs, list[str]]:
+    """Fetch the objects, and return what the remote's refs are, and those left out; no ref of the book is touched."""
     refs, branch = listed(line)
     if branch is None:
         why = "HEAD there is on no branch that exists" if refs else "nothing was pushed there"
-        raise InputError(f"{line.remote.address} holds no book to pull: {why}")
-    have = enumerate(_own_refs(folder).values())
+        raise InputError(f"{short(line.remote.address, PATH_MOST)} holds no book to pull: {why}")
+    have = enumerate(sorted(existing(folder, _own_refs(folder).values())))
     line.run("update-ref", "--stdin", data="".join(f"create refs/ours/{n} {oid}\n" for n, oid in have).encode())
-    specs = [f"+{branch}:refs/theirs/head", f"+{PENDING_REFS}*:refs/theirs/pending/*"]
-    specs += [f"+{kept}*:refs/theirs/{kept.removeprefix('refs/lessonbook/')}*" for kept in KEPT]
-    options = ("--no-tags", "--no-auto-gc", "--no-write-fetch-head", "--no-recurse-submodules", "--quiet")
-    line.talk("fetch", *options, *other_end(line, "upload"), "--", line.remote.address, *specs)
+    skipped = fetched(line, branch, refs)
     form = "--format=%(objecttype) %(objectname) %(refname)"
     out = line.run("for-each-ref", form, "refs/theirs/").decode("utf-8", "replace")
     rows = (row.split(" ", 2) for row in out.splitlines())
@@ -113,7 +117,7 @@ def _fetched(folder: Path, line: Line) -> _Theirs:
         head=found["head"],
         pending={id: oid for id, oid in pending.items() if is_candidate_id(id)},
         kept={ref: oid for ref, oid in kept.items() if is_pin(ref) or is_candidate_id(ref.rpartition("/")[2][:22])},
-    )
+    ), skipped
 
 
 def _own_refs(folder: Path) -> dict[str, str]:

@@ -19,6 +19,7 @@ from lessonbook.book.remembered import candidate_commit, id_of_ref
 from lessonbook.book.repository import ALONG_REFS, PIN_REFS, REJECTED_REFS, Book, exists
 from lessonbook.core.errors import InputError, LessonbookError
 from lessonbook.core.remote import Remote, remote
+from lessonbook.core.screen import short
 from lessonbook.system import git
 from lessonbook.system.gitbatch import read_objects
 
@@ -46,7 +47,7 @@ def _address(folder: Path, where: str) -> Remote:
     if name.replace("-", "").replace("_", "").isalnum() and not name.startswith("-") and exists(folder):
         url = git.attempt(folder, "config", "--get", f"remote.{name}.url").stdout.decode("utf-8", "replace").strip()
         if not url:
-            raise InputError(f"{folder} has no remote called {name}; say a path or an address")
+            raise InputError(f"{folder} has no remote called {short(name)}; say a path or an address")
         return remote(url, str(folder))
     return remote(name, str(Path.cwd()))
 

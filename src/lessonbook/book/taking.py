@@ -15,10 +15,14 @@ from lessonbook.book.sentences import LEARNED_MAX, STALE, TOO_LONG, UNCOMMITTED
 from lessonbook.book.signs import Acknowledged, check_acknowledged, signs_of
 from lessonbook.core.errors import InputError
 from lessonbook.core.reviewer import Reviewer
+from lessonbook.core.screen import PATH_MOST, short
 from lessonbook.system.gitbatch import Change, Entry
 
 if TYPE_CHECKING:
     from lessonbook.core.suspicion import Sign
+
+_NAMED = 20
+"""How many files a sentence names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +70,9 @@ def chosen(w: Waiting, only: Sequence[str]) -> tuple[Waiting, tuple[Change, ...]
     if w.problem or w.held:
         raise InputError(w.problem or f"{w.id} cannot be accepted: {w.held}")
     wanted = set(only)
-    missing = wanted - {shown(change.path) for change in w.changes}
+    missing = sorted(wanted - {shown(change.path) for change in w.changes})
     if missing:
-        raise InputError(f"{w.id} does not change {', '.join(sorted(missing))}; it changes {_names(w.changes)}")
+        raise InputError(f"{w.id} does not change {_few(missing)}; it changes {_names(w.changes)}")
     part = tuple(change for change in w.changes if not wanted or shown(change.path) in wanted)
     why = refusal(part)
     if why:
@@ -118,7 +122,12 @@ def whole(taken: Sequence[Taken]) -> list[Change]:
 
 
 def _names(changes: Sequence[Change]) -> str:
-    return ", ".join(shown(change.path) for change in changes) or "no file"
+    return _few([shown(change.path) for change in changes]) or "no file"
+
+
+def _few(names: Sequence[str]) -> str:
+    more = [f"and {len(names) - _NAMED:,} more"] if len(names) > _NAMED else []
+    return ", ".join([*(short(name, PATH_MOST) for name in names[:_NAMED]), *more])
 
 
 def length_of(target: Target, pick: Pick | None = None) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lessonbook.core.pending import Candidate, Twin
+from lessonbook.core.screen import short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def done_text(cmd: str, told: dict[str, Any]) -> str:
 def many_text(told: dict[str, Any]) -> str:
     """Return what accepting many did: a line per candidate, then what became of the others."""
     lines = [done_text("accept", row) for row in told["accepted"]]
-    lines += [f"not accepted {row['id']}: {row['error']}" for row in told["refused"]]
+    lines += [f"not accepted {short(row['id'])}: {row['error']}" for row in told["refused"]]
     others = _others(told).removeprefix("; ")
     return "\n".join([*lines, *([others] if others else [])]) or "nothing to accept"
 

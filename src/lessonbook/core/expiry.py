@@ -12,6 +12,8 @@ from lessonbook.core.paragraphs import Paragraph, split
 DAY = 86_400
 DAYS = 30
 """How many days what was proposed stays without being used."""
+DAYS_MOST = 36_500
+"""How many days can be asked for."""
 
 _LAST = 253_402_300_799
 """The last second of the year 9999, after which there is no date."""
@@ -104,12 +106,17 @@ def _judged(part: Part, cutoff: int, days: int, pinned: bool, used: int, worked:
         return Verdict(part, False, "it is pinned", since)
     if since >= cutoff:
         what = "used" if used > part.since and part.kind != DATED else "written"
-        return Verdict(part, False, f"it was {what} less than {days} days ago", since)
+        return Verdict(part, False, f"it was {what} less than {_days(days)} ago", since)
     if part.kind == DATED:
-        return Verdict(part, True, f"it is more than {days} days old", since)
+        return Verdict(part, True, f"it is more than {_days(days)} old", since)
     if not worked:
-        return Verdict(part, False, f"nobody worked in the last {days} days, so nothing could be used", since)
-    return Verdict(part, True, f"nothing used it for {days} days", since)
+        last = "day" if days == 1 else _days(days)
+        return Verdict(part, False, f"nobody worked in the last {last}, so nothing could be used", since)
+    return Verdict(part, True, f"nothing used it for {_days(days)}", since)
+
+
+def _days(number: int) -> str:
+    return f"{number} day" + ("" if number == 1 else "s")
 
 
 def _texts(kept: Sequence[Paragraph], end: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 from lessonbook.core.errors import InputError
+from lessonbook.core.screen import PATH_MOST, quoted, short
 
 FOLDER, SSH, HTTPS = "file", "ssh", "https"
 """The kinds of address, by the name of the git protocol that each needs."""
@@ -35,7 +36,10 @@ def remote(text: str, folder: str = "") -> Remote:
     if not text or any(ord(char) < 32 or ord(char) == 127 for char in text):
         raise InputError("Say where: the path of a folder, user@host:path, or an ssh:// or https:// address.")
     if text.startswith("-") or "::" in text.partition("/")[0]:
-        raise InputError(f"{text!r} is not an address a book is shared with: say a path, or an ssh or https address.")
+        raise InputError(
+            f"{quoted(text, PATH_MOST)} is not an address a book is shared with: "
+            "say a path, or an ssh or https address."
+        )
     url = _URL.match(text)
     if url:
         return _by_scheme(text, url["scheme"].lower(), url["host"], url["path"] or "")
@@ -47,7 +51,7 @@ def remote(text: str, folder: str = "") -> Remote:
     if text.startswith((".", "..")):
         return Remote(FOLDER, f"{folder}/{text}")
     if not text.startswith("/"):
-        raise InputError(f"{text!r} is no address; a folder's path starts with /, ./ or ../.")
+        raise InputError(f"{quoted(text, PATH_MOST)} is no address; a folder's path starts with /, ./ or ../.")
     return Remote(FOLDER, text)
 
 
@@ -56,7 +60,7 @@ def _by_scheme(text: str, scheme: str, host: str, path: str) -> Remote:
         return Remote(FOLDER, path)
     if scheme not in (SSH, HTTPS):
         why = "is not encrypted" if scheme in ("http", "git") else "is not a way a book is shared"
-        raise InputError(f"{scheme}:// {why}; say the path of a folder, or an ssh:// or https:// address.")
+        raise InputError(f"{short(scheme)}:// {why}; say the path of a folder, or an ssh:// or https:// address.")
     if ":" in host.rpartition("@")[0]:
         raise InputError("The address holds a password; leave it out, git's credential helper has it.")
     _check_host(text, host)
@@ -67,9 +71,9 @@ def _by_scheme(text: str, scheme: str, host: str, path: str) -> Remote:
 def _check_host(text: str, host: str) -> None:
     # What starts with a dash would be an option of ssh's.
     if not _HOST.match(host) or host.startswith("-") or "@-" in host:
-        raise InputError(f"{text!r} does not name a host that can be asked.")
+        raise InputError(f"{quoted(text, PATH_MOST)} does not name a host that can be asked.")
 
 
 def _check_path(text: str, path: str) -> None:
     if not path or path.startswith("-"):
-        raise InputError(f"{text!r} does not name a repository.")
+        raise InputError(f"{quoted(text, PATH_MOST)} does not name a repository.")

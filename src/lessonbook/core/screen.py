@@ -4,6 +4,8 @@ from __future__ import annotations
 
 TYPED_MOST = 80
 """How many characters of what was typed a sentence repeats."""
+PATH_MOST = 400
+"""How many of a path or an address, which is long by itself."""
 
 
 def short(text: object, most: int = TYPED_MOST) -> str:

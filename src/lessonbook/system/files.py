@@ -6,15 +6,38 @@ beside the target and is gone whatever happens. Locks are in ``system.locks``.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from lessonbook.core.errors import StoreError, reason
+from lessonbook.core.errors import InputError, StoreError, reason
+from lessonbook.core.screen import PATH_MOST, short
 from lessonbook.system.faults import point
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def expanded(path: Path) -> Path:
+    """Return the absolute path that a person typed, ``~`` and ``~name`` taken for what they mean.
+
+    Raises ``InputError`` where nobody is called so.
+    """
+    try:
+        return path.expanduser().absolute()
+    except RuntimeError as error:
+        raise InputError(f"{short(path, PATH_MOST)} starts with the home of nobody here.") from error
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder; no folder has a name that is too long. Raises ``StoreError`` where we may not look."""
+    try:
+        return path.is_dir()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return False
+        raise StoreError(f"{short(path, PATH_MOST)} cannot be looked into: {reason(error)}.") from error
 
 
 def read_bytes(path: Path) -> bytes | None:
@@ -27,14 +50,14 @@ def read_bytes(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise StoreError(f"{path} cannot be read: {reason(error)}.") from error
+        raise StoreError(f"{short(path, PATH_MOST)} cannot be read: {reason(error)}.") from error
     try:
         if not _is_null(handle):
             _check_regular(handle, path)
         with os.fdopen(handle, "rb", closefd=False) as source:
             return source.read()
     except OSError as error:
-        raise StoreError(f"{path} cannot be read: {reason(error)}.") from error
+        raise StoreError(f"{short(path, PATH_MOST)} cannot be read: {reason(error)}.") from error
     finally:
         os.close(handle)
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from lessonbook.core.errors import StoreError
 from lessonbook.core.remote import FOLDER, HTTPS, Remote
+from lessonbook.core.screen import PATH_MOST, short
 from lessonbook.system import git
 from lessonbook.system.settings import environment, places
 
@@ -40,15 +41,14 @@ class Line:
         """Run a git command in the empty repository, away from any network. Raises ``StoreError``."""
         return git.run(self.folder, *args, data=data, env=self.env)
 
-    def talk(self, verb: str, *args: str) -> bytes:
+    def talk(self, verb: str, *args: str, data: bytes | None = None) -> bytes:
         """Run a git command that talks to the remote; its address comes before ``args``. Raises ``StoreError``."""
         allowed = {"GIT_ALLOW_PROTOCOL": self.remote.kind, "GIT_SSH_COMMAND": _SSH, "GIT_SSH_VARIANT": "ssh"}
         opened = ("-c", f"protocol.{self.remote.kind}.allow=always", *_SLOW, *_CHECKED)
-        done = git.attempt(self.folder, *opened, verb, *args, env={**self.env, **self._own(), **allowed})
+        done = git.attempt(self.folder, *opened, verb, *args, data=data, env={**self.env, **self._own(), **allowed})
         if done.returncode:
-            raise StoreError(
-                f"{self.remote.address} could not be reached or refused: {_said(done.stderr, done.stdout)}"
-            )
+            where = short(self.remote.address, PATH_MOST)
+            raise StoreError(f"{where} could not be reached or refused: {_said(done.stderr, done.stdout)}")
         return done.stdout
 
     def _own(self) -> dict[str, str]:

@@ -45,16 +45,16 @@ def headed(parts: Sequence[tuple[NamedBook, str]]) -> list[str]:
 def _undo(where: Places, books: list[NamedBook], args: Args, out: Out) -> int:
     from lessonbook.actions import undo
 
-    book = undo.that_accepted(books, _id(args))
-    told, text = undo.taken_back(book, args.ids[0], int(time()))
+    book, id = undo.that_accepted(books, _id(args))
+    told, text = undo.taken_back(book, id, int(time()))
     return answer({**told, "book": book.name}, text, out)
 
 
 def _unreject(where: Places, books: list[NamedBook], args: Args, out: Out) -> int:
     from lessonbook.actions import undo
 
-    book = undo.that_rejected(books, _id(args))
-    told, text = undo.put_back(book, args.ids[0])
+    book, id = undo.that_rejected(books, _id(args))
+    told, text = undo.put_back(book, id)
     return answer({**told, "book": book.name}, text, out)
 
 
@@ -79,8 +79,8 @@ def _promote(where: Places, books: list[NamedBook], args: Args, out: Out) -> int
 
     if not args.to:
         raise InputError("Say where: `lessonbook learned promote ID --to FOLDER` of the project.")
-    book = undo.that_accepted(books, _id(args))
-    told, text = share.promoted(book, args.ids[0], Path(args.to), int(time()))
+    book, id = undo.that_accepted(books, _id(args))
+    told, text = share.promoted(book, id, Path(args.to), int(time()))
     return answer({**told, "book": book.name}, text, out)
 
 
@@ -108,11 +108,11 @@ def _compact(where: Places, books: list[NamedBook], args: Args, out: Out) -> int
 
 def _expire(where: Places, books: list[NamedBook], args: Args, out: Out) -> int:
     from lessonbook.actions import tidying
-    from lessonbook.core.expiry import DAYS
+    from lessonbook.core.expiry import DAYS, DAYS_MOST
 
     days = DAYS if args.days is None else args.days
-    if days < 1:
-        raise InputError("--days takes a whole number from 1.")
+    if not 1 <= days <= DAYS_MOST:
+        raise InputError(f"--days takes a whole number from 1 to {DAYS_MOST:,}.")
     now = int(time())
     told = [(book, tidying.expire(where, book, now, days, dry_run=args.dry_run)) for book in books]
     done = [(book, tidying.expired_text(one, dry_run=args.dry_run)) for book, one in told if one["ok"]]

@@ -6,6 +6,7 @@ import argparse
 from importlib import import_module
 
 from lessonbook.core.errors import InputError
+from lessonbook.core.screen import PATH_MOST, quoted, short
 from lessonbook.hosts.cli.verbs import near
 from lessonbook.hosts.registry import VERBS
 
@@ -21,6 +22,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise what is wrong with the arguments as an ``InputError``."""
+        message = short(message, PATH_MOST)
         raise InputError(f"{message[:1].upper()}{message[1:]}; see `{self.prog} --help`.")
 
     def _check_value(self, action: argparse.Action, value: str) -> None:
@@ -30,7 +32,7 @@ class Parser(argparse.ArgumentParser):
         known = [str(choice) for choice in action.choices]
         option = f"{action.option_strings[0]}: " if action.option_strings else ""
         raise InputError(
-            f"{option}{value!r} is not one of {', '.join(known)}; {near(value, known)}see `{self.prog} --help`."
+            f"{option}{quoted(value)} is not one of {', '.join(known)}; {near(value, known)}see `{self.prog} --help`."
         )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lessonbook.core.errors import InputError
+from lessonbook.core.screen import PATH_MOST, quoted, short
 
 if TYPE_CHECKING:
     import argparse
@@ -57,15 +58,15 @@ def _read(pairs: Sequence[str]) -> dict[str, bytes | None]:
     """The new text of each ``PATH=FILE``; ``-`` is standard input."""
     import sys
 
-    from lessonbook.system.files import read_bytes
+    from lessonbook.system.files import expanded, read_bytes
 
     found: dict[str, bytes | None] = {}
     for pair in pairs:
         path, _, file = pair.partition("=")
         if not path or not file:
-            raise InputError(f"{pair!r} is not PATH=FILE, such as AGENTS.md=new-agents.md.")
-        data = sys.stdin.buffer.read() if file == "-" and sys.stdin else read_bytes(Path(file).expanduser())
+            raise InputError(f"{quoted(pair)} is not PATH=FILE, such as AGENTS.md=new-agents.md.")
+        data = sys.stdin.buffer.read() if file == "-" and sys.stdin else read_bytes(expanded(Path(file)))
         if data is None:
-            raise InputError(f"There is no file {file} to take the new text from.")
+            raise InputError(f"There is no file {short(file, PATH_MOST)} to take the new text from.")
         found[path] = data
     return found

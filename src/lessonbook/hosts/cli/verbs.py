@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lessonbook.core.errors import InputError
+from lessonbook.core.screen import quoted
 from lessonbook.hosts.registry import HOOKS, VERBS
 
 _OVERVIEW = """\
@@ -39,7 +40,9 @@ def split(words: list[str]) -> tuple[str, list[str]]:
         raise InputError("Say what to do: `lessonbook --help` lists the verbs.")
     verb = words[len(leading)]
     if verb not in VERBS:
-        raise InputError(f"There is no verb {verb!r}; {near(verb, [*VERBS, 'hook'])}`lessonbook --help` lists them.")
+        raise InputError(
+            f"There is no verb {quoted(verb)}; {near(verb, [*VERBS, 'hook'])}`lessonbook --help` lists them."
+        )
     return verb, [*words[len(leading) + 1 :], *leading]
 
 
