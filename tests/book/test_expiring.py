@@ -98,7 +98,8 @@ def test_a_dry_run_and_no_book_at_all_change_nothing(old: Any, tmp_path: Path) -
     assert expire(tmp_path / "none", NOW) == nothing and not (tmp_path / "none").exists()
     old.git("init", "-q", str(tmp_path / "empty"))
     assert expire(tmp_path / "empty", NOW) == nothing
-    assert "one day at least" in expire(old.folder, NOW, days=0)["error"]
+    for days in (0, -1, 10**9, 10**400):
+        assert "one day at least" in expire(old.folder, NOW, days=days)["error"]
 
 
 def test_what_was_used_written_lately_or_pinned_stays(old: Any) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from lessonbook.book import queue
+from lessonbook.book.fetching import SKIPPED_MOST
 from lessonbook.book.offer import Offer, offer
 from lessonbook.book.pins import pin, pins, unpin
 from lessonbook.book.pulling import pull
@@ -366,3 +367,83 @@ def test_pins_go_to_the_team_and_come_from_it(repo: Any, mate: Any, team: Path) 
     assert refs(team).count("refs/lessonbook/pins/") == 1
     before = refs(mate.folder)
     assert ok(push(mate.folder, str(team)))["commit"] is None and refs(mate.folder) == before
+
+
+MALFORMED = "tree {tree}\nparent {head}\nauthor x <x@x> 1 +0000\ncommitter x 1 +0000\n\nLesson from a replay: x\n"
+"""A commit as git would not write it: the committer has no address."""
+
+
+def at_remote(team: Path, *words: str, data: str = "") -> str:
+    done = subprocess.run(["git", "-C", str(team), *words], input=data.encode(), capture_output=True, check=True)
+    return done.stdout.decode().strip()
+
+
+def lost(team: Path, oid: str) -> None:
+    """Remove an object of the remote, as a disk that was full or a copy that was cut off does."""
+    (team / "objects" / oid[:2] / oid[2:]).unlink()
+
+
+BAD_REFS: dict[str, Callable[[Path, str], object]] = {
+    "names a commit nobody has": lambda team, ref: (team / ref).write_text("12" * 20 + "\n"),
+    "names nothing": lambda team, ref: (team / ref).write_text("no object\n"),
+    "its commit is lost": lambda team, ref: lost(team, at_remote(team, "rev-parse", ref)),
+    "its text is lost": lambda team, ref: lost(team, at_remote(team, "rev-parse", f"{ref}:skills/bad/SKILL.md")),
+    "its commit is malformed": lambda team, ref: at_remote(
+        *(team, "update-ref", ref),
+        at_remote(
+            *(team, "hash-object", "-t", "commit", "-w", "--stdin", "--literally"),
+            data=MALFORMED.format(
+                tree=at_remote(team, "rev-parse", "main^{tree}"), head=at_remote(team, "rev-parse", "main")
+            ),
+        ),
+    ),
+}
+
+
+@pytest.fixture
+def full_team(repo: Any, team: Path) -> Path:
+    """A team's book with three candidates, one of which lies in loose objects of its own."""
+    for id, name in ((A, "a"), (B, "bad"), (C, "c")):
+        repo.propose(id, {f"skills/{name}/SKILL.md": f"{name}\n"})
+    subprocess.run(["git", "-C", str(team), "config", "receive.unpackLimit", "1000"], check=True)
+    ok(push(repo.folder, str(team)))
+    return team
+
+
+@pytest.mark.parametrize("what", BAD_REFS)
+def test_a_branch_that_cannot_be_fetched_is_left_out_by_name(mate: Any, full_team: Path, what: str) -> None:
+    BAD_REFS[what](full_team, f"refs/heads/pending/{B}")
+    told = ok(pull(mate.folder, str(full_team), NOW))
+    assert (told["new"], told["skipped"]) == ([A, C], [f"refs/heads/pending/{B}"]) and ids(mate) == [A, C]
+    assert mate.git("fsck", "--no-dangling", "--strict") == ""
+    assert ok(pull(mate.folder, str(full_team), NOW))["skipped"] == [f"refs/heads/pending/{B}"]
+
+
+def test_several_that_cannot_be_fetched_are_all_left_out(mate: Any, full_team: Path) -> None:
+    for n, what in enumerate(BAD_REFS):
+        if "lost" not in what:
+            BAD_REFS[what](full_team, f"refs/heads/pending/2027030{n + 2}-080000-0000aa")
+    kept = full_team / "refs/lessonbook/rejected"
+    kept.mkdir(parents=True)
+    (kept / A).write_text("34" * 20 + "\n")
+    lost(full_team, at_remote(full_team, "rev-parse", f"pending/{B}:skills/bad/SKILL.md"))
+    told = ok(pull(mate.folder, str(full_team), NOW))
+    assert told["new"] == [A, C] and len(told["skipped"]) == 5 and f"refs/lessonbook/rejected/{A}" in told["skipped"]
+
+
+def test_a_head_that_cannot_be_fetched_or_too_much_of_it_is_an_error(mate: Any, full_team: Path) -> None:
+    for n in range(SKIPPED_MOST + 1):
+        BAD_REFS["names a commit nobody has"](full_team, f"refs/heads/pending/20270302-0800{n:02}-0000aa")
+    told = pull(mate.folder, str(full_team), NOW)
+    assert not told["ok"] and "not our ref" in told["error"] and queue.pending(mate.folder) == []
+    lost(full_team, at_remote(full_team, "rev-parse", "main"))
+    told = pull(mate.folder, str(full_team), NOW)
+    assert not told["ok"] and "could not be reached or refused" in told["error"]
+
+
+def test_a_damaged_branch_of_our_own_does_not_stop_a_pull(mate: Any, full_team: Path) -> None:
+    ok(pull(mate.folder, str(full_team), NOW))
+    (mate.folder / ".git/refs/heads/pending/20270305-080000-0000aa").write_text("56" * 20 + "\n")
+    (full_team / f"refs/heads/pending/{B}").unlink()
+    at_remote(full_team, "update-ref", "refs/heads/pending/20270306-080000-0000aa", f"pending/{C}")
+    assert ok(pull(mate.folder, str(full_team), NOW))["new"] == ["20270306-080000-0000aa"]

@@ -87,6 +87,17 @@ def test_who_leaves_and_why(
     assert (verdict.leaves, verdict.why) == (leaves, why)
 
 
+def test_one_day_is_said_as_one() -> None:
+    asked = [(part(), True), (part(since=NOW), True), (part(), False), (part(DATED), True)]
+    why = [judged([given], NOW, 1, (), {}, worked=worked)[0].why for given, worked in asked]
+    assert why == [
+        "nothing used it for 1 day",
+        "it was written less than 1 day ago",
+        "nobody worked in the last day, so nothing could be used",
+        "it is more than 1 day old",
+    ]
+
+
 def test_a_dated_file_counts_from_the_end_of_its_day() -> None:
     assert dated_until("dhrona-1970-01-02.md") == 2 * DAY and day_of(2 * DAY - 1) == "1970-01-02"
     assert dated_until("dhrona-2026-02-31.md") is None

@@ -51,6 +51,31 @@ def test_signs_are_listed_shown_and_acknowledged(run, commit: Commit) -> None:
     assert run("learned", "accept", "--acknowledge", seen).stdout.startswith(f"accepted {id} as ")
 
 
+def test_an_id_may_be_short_in_every_verb(run, commit: Commit, tmp_path: Path) -> None:
+    folder = commit({"AGENTS.md": "x\n"})
+    one, two, three = offered(folder, "Run the slow tests at night.", "Ask before deleting.", "Say what you did.")
+    assert run("learned", "accept", "000000").returncode == 0 and run("learned", "reject", "000001").returncode == 0
+    app = tmp_path / "app"
+    git = ["git", "-C", str(app), "-c", "user.name=Ana", "-c", "user.email=a@example.org"]
+    subprocess.run(["git", "init", "-q", "-b", "main", str(app)], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "first"], check=True)
+    assert f"lessonbook/{one} in {app}" in run("learned", "promote", "000000", "--to", str(app)).stdout
+    assert run("learned", "unreject", "000001").stdout == f"{two} waits for review again\n"
+    assert run("learned", "undo", one[:-1]).stdout.startswith(f"took back {one} as ")
+    for id in (one, two):
+        run("learned", "accept", id)
+    for verb, more in (("undo", ()), ("promote", ("--to", str(app)))):
+        assert f"may be each of {one}, {two}; say more of it" in run("learned", verb, one[:8], *more).stderr
+        done = run("learned", verb, "000002", *more, "--book", "global")
+        assert done.returncode == 2 and done.stderr == "lessonbook: No book accepted a candidate 000002.\n"
+    other = commit({"AGENTS.md": "x\n"}, "app-00000001")
+    assert offered(other, "Run the slow tests at night.") == [one] and three
+    run("learned", "accept", one, "--book", "app-00000001")
+    assert f"both accepted {one}; say which with --book" in run("learned", "undo", "000000").stderr
+    (other / ".git/HEAD").write_text("nonsense")
+    assert run("learned", "undo", "000000").stdout.startswith(f"took back {one} as ")
+
+
 def test_verify_has_an_exit_code(run, commit: Commit, home: Path) -> None:
     assert run("learned", "verify").returncode == 0
     folder = home / ".config/lessonbook/learned"

@@ -72,6 +72,42 @@ def test_a_part_and_a_split(run, book: Path) -> None:
     assert "nothing to split by paragraph" in run("learned", "split", f"{id[:-1]}2", "--by", "paragraph").stderr
 
 
+def test_a_decision_on_what_was_shown(run, book: Path) -> None:
+    one, two, three = offered(
+        book, *(Offer(t, f"{t}.", {f"skills/{t}/SKILL.md": "x\n"}) for t in ("One", "Two", "Tri"))
+    )
+    rows = json.loads(run("learned", "--json").stdout)["books"][0]["pending"]
+    seen = {row["id"]: row["commit"] for row in rows}
+    assert json.loads(run("learned", "diff", "000001", "--json").stdout)["commit"] == seen[one]
+    assert run("learned", "diff", "000001").stdout.splitlines()[1] == f"  Commit: {seen[one]}"
+    git(book, "update-ref", f"refs/heads/pending/{one}", f"pending/{three}")
+    changed = f"{one} has changed since it was shown: it is commit {seen[three]} now, and nothing was done with it; "
+    changed += f"look at it again with `lessonbook learned diff {one}`"
+    shown = f"000001@{seen[one][:7]}"
+    for words in (("accept",), ("reject",), ("split",), ("edit", "--delete", "AGENTS.md"), ("edit",)):
+        done = run("learned", *words[:1], shown, *words[1:], env={"EDITOR": "touch"})
+        assert (done.returncode, done.stdout, done.stderr) == (1, "", f"lessonbook: {changed}\n")
+    done = run("learned", "accept", shown, f"{two}@{seen[two]}")
+    assert done.returncode == 1 and done.stdout.startswith(f"accepted {two} as ")
+    assert f"\nnot accepted {one}: {changed}\n" in done.stdout
+    assert run("learned", "accept", f"{three}@{seen[three][:7]}").stdout.startswith(f"accepted {three} as "), (
+        "only moved"
+    )
+    for wrong in (f"{one}@", f"{one}@1234", f"{one}@main"):
+        done = run("learned", "reject", wrong)
+        assert done.returncode == 1 and "is not a commit" in done.stderr and done.stderr.count("\n") == 1
+    assert "given two commits" in run("learned", "accept", f"{one}@1234567", f"{one}@7654321").stderr
+    assert run("learned", "diff", f"{one}@{seen[three]}").returncode == 2
+
+
+def test_what_changes_while_the_editor_is_open_is_not_edited(run, book: Path) -> None:
+    one, two = offered(book, Offer("One", "One."), Offer("Two", "Two."))
+    move = f"git -C {book} update-ref refs/heads/pending/{one} pending/{two} && sed -i s/One/Mine/"
+    done = run("learned", "edit", one, env={"EDITOR": move})
+    assert done.returncode == 1 and "has changed since it was shown" in done.stderr
+    assert git(book, "rev-parse", f"pending/{one}") == git(book, "rev-parse", f"pending/{two}")
+
+
 def test_an_edit_in_an_editor(run, book: Path) -> None:
     [id] = offered(book, Offer("One", "One.", {"skills/release/SKILL.md": SKILL}))
     assert run("learned", "edit", id, env={"EDITOR": ""}).returncode == 4
