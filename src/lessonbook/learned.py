@@ -114,7 +114,7 @@ def accept_many(
     ids: Iterable[str],
     reviewer: str | None = None,
     acknowledge: bool | Iterable[str] = False,
-    commit: Mapping[str, str] | None = None,
+    commit: Mapping[str, str] | str | None = None,
 ) -> dict[str, Any]:
     """Accept candidates in one move, one commit each, in the given order: ``{ok, accepted, refused, moved, stale}``.
 

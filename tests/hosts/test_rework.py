@@ -95,7 +95,7 @@ def test_a_decision_on_what_was_shown(run, book: Path) -> None:
     )
     for wrong in (f"{one}@", f"{one}@1234", f"{one}@main"):
         done = run("learned", "reject", wrong)
-        assert done.returncode == 1 and "is not a commit" in done.stderr and done.stderr.count("\n") == 1
+        assert done.returncode == 2 and "is not a commit" in done.stderr and done.stderr.count("\n") == 1
     assert "given two commits" in run("learned", "accept", f"{one}@1234567", f"{one}@7654321").stderr
     assert run("learned", "diff", f"{one}@{seen[three]}").returncode == 2
 

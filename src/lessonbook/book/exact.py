@@ -26,8 +26,8 @@ from lessonbook.core.screen import quoted
 from lessonbook.system import git
 from lessonbook.system.gitbatch import Change
 
-NO_COMMIT = "{text} is not a commit of {id}: say 7 hex digits of it or more, as `/learned diff {id}` shows it"
-SEVERAL = "{text} may be each of several commits; say more of it, as `/learned diff {id}` shows it"
+NO_COMMIT = "{text} is not a commit: say 7 hex digits or more of the one that `diff` shows"
+SEVERAL = "{text} may be each of several commits; say more of the one that `diff` shows"
 CHANGED_SINCE = (
     "{id} has changed since it was shown: it is commit {commit} now, and nothing was done with it; "
     "look at it again with `/learned diff {id}`"
@@ -42,15 +42,20 @@ Shown = tuple[dict[str, Waiting], dict[str, str]]
 
 
 def parted(text: str) -> tuple[str, str | None]:
-    """Return the id and the commit that ``ID@COMMIT`` names; a plain ``ID`` names no commit."""
+    """Return the id and the commit that ``ID@COMMIT`` names; a plain ``ID`` names no commit.
+
+    Raises ``InputError`` where what follows the ``@`` can be no commit.
+    """
     id, at, commit = text.partition("@")
+    if at and not _COMMIT.match(commit.lower()):
+        raise InputError(NO_COMMIT.format(text=quoted(commit)))
     return id, commit if at else None
 
 
 def named(texts: Iterable[str]) -> tuple[list[str], dict[str, str]]:
     """Return the ids that these ``ID@COMMIT`` or ``ID`` name, each once and in order, and the commits by id.
 
-    Raises ``InputError`` where one id is given two commits.
+    Raises ``InputError`` where one id is given two commits, and as ``parted`` does.
     """
     commits: dict[str, str] = {}
     ids: dict[str, None] = {}
@@ -81,7 +86,7 @@ def shown(book: Book, waiting: Mapping[str, Waiting], commits: Mapping[str, str]
         w = waiting[id]
         hits = [text] if len(text) in _WHOLE else _starting(known, text)
         if len(hits) > 1:
-            refused[id] = SEVERAL.format(text=text, id=id)
+            refused[id] = SEVERAL.format(text=text)
         elif hits in ([], [w.commit]) and w.commit.startswith(text):
             found[id] = w
         else:
@@ -100,7 +105,7 @@ def _said(commits: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
         if isinstance(text, str) and _COMMIT.match(text.lower()):
             said[id] = text.lower()
         else:
-            refused[id] = NO_COMMIT.format(text=quoted(text), id=id)
+            refused[id] = NO_COMMIT.format(text=quoted(text))
     return said, refused
 
 

@@ -19,21 +19,23 @@ def accept_many(
     now: int,
     by: Reviewer = TOOL,
     acknowledged: Acknowledged = False,
-    commits: Mapping[str, str] | None = None,
+    commits: Mapping[str, str] | str | None = None,
 ) -> dict[str, Any]:
     """Accept the candidates in the given order: ``{ok, accepted, refused, moved, stale}``; never raises.
 
     ``accepted`` holds ``{id, commit}`` and ``refused`` ``{id, error}``; ``ok`` is whether all were accepted. One that
     is refused leaves the others. They move together: where that cannot be done, each is refused with the reason and
     nothing is changed. The number of git processes does not depend on how many there are. ``commits`` says by id which
-    commit was shown; it and ``acknowledged`` are as for ``queue.accept``, for each candidate by itself.
+    commit was shown, or is that of the only candidate; it and ``acknowledged`` are as for ``queue.accept``.
     """
     from lessonbook.book import accepting
 
     asked = list(dict.fromkeys([ids] if isinstance(ids, str) else ids))
     good = [id for id in asked if is_candidate_id(id)]
     answer: dict[str, Any] = {"accepted": [], "refused": [], "moved": [], "stale": []}
-    seen = Seen(dict(commits or {}), acknowledged)
+    if commits is not None and not isinstance(commits, Mapping):
+        commits = dict.fromkeys(asked, commits)
+    seen = Seen(commits or {}, acknowledged)
     if good:
         answer = queue.told(
             folder, good[0], lambda book, _: accepting.accept_many(book, good, now, by, seen), lock=True
