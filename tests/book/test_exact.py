@@ -137,6 +137,11 @@ SAME: dict[str, Callable[[Any], object]] = {
             + b"\n",
         ),
     ),
+    "the same patch by hand on the commit before, where it lands alike": lambda repo: [
+        repo.commit({"skills/x/SKILL.md": "x\n"}),
+        candidate(repo),
+        repo.commit({"skills/x/SKILL.md": "y\n"}),
+    ],
     "rejected and put back": lambda repo: [queue.reject(repo.folder, A, NOW), put_back(repo)],
 }
 
@@ -176,6 +181,19 @@ def test_what_a_dated_file_stands_for_is_shown_with_its_signs_too(repo: Any) -> 
     assert [row.id for row in reviewed(repo.folder)] == [B] and explained(repo.folder, B)[0]["commit"] == commit
     row = explained(repo.folder, A)[1]
     assert row is not None and [sign.kind for sign in row.signs] == ["override"]
+
+
+def test_the_same_patch_on_an_older_commit_may_not_land_under_another_heading(repo: Any) -> None:
+    """What is added where something else was added since comes after that: here under the heading that forbids."""
+    old = repo.commit({"AGENTS.md": "Test.\n\nEnd.\n"})
+    repo.commit({"AGENTS.md": "Test.\n\n## Never\n\nPush.\n\nEnd.\n"})
+    shown = repo.propose(A, {"AGENTS.md": repo.text().replace("Test.\n", "Test.\n\nCommit.\n")})
+    now = repo.propose(A, {"AGENTS.md": "Test.\n\nCommit.\n\nEnd.\n"}, base=old)
+    before = repo.state()
+    assert queue.accept(repo.folder, A, NOW, commit=shown)["error"] == CHANGED_SINCE.format(id=A, commit=now)
+    assert repo.state() == before
+    assert queue.accept(repo.folder, A, NOW)["ok"], "what it prevents"
+    assert repo.text() == "Test.\n\n## Never\n\nPush.\n\nCommit.\n\nEnd.\n"
 
 
 # Only signs that were shown
@@ -251,9 +269,12 @@ def test_a_beginning_that_two_objects_share_is_not_enough(repo: Any) -> None:
 
 
 def test_one_id_is_said_with_one_commit() -> None:
-    assert named(["a@1", "b", "a", "a@1"]) == (["a", "b"], {"a": "1"})
+    one, other = "a@1234567", "a@7654321"
+    assert named([one, "b", "a", one]) == (["a", "b"], {"a": "1234567"})
     with pytest.raises(InputError, match="given two commits"):
-        named(["a@1", "a@2"])
+        named([one, other])
+    with pytest.raises(InputError, match="'' is not a commit"):
+        named(["b", "a@"])
 
 
 # Races: the branch moves after the check

@@ -2,9 +2,9 @@
 
 Whenever a candidate is accepted the others are moved onto the new HEAD, so a commit changes while what it proposes does
 not. Who decided on the old commit decided on the new one too where that is just what moving the old one makes: the same
-author and message, and files that picking the shown change onto the new place comes to, with nothing left out. Anything
-else is another candidate, however alike it looks. All of it is worked out from the two commits, so no record of moves
-has to be kept or trusted.
+author and message, and files that picking the shown change onto the new place comes to, with nothing left out, and that
+come to the same on HEAD. Anything else is another candidate, however alike it looks. All of it is worked out from the
+two commits, so no record of moves has to be kept or trusted.
 """
 
 from __future__ import annotations
@@ -139,7 +139,22 @@ def _moved(book: Book, waiting: Mapping[str, Waiting], before: Mapping[str, str]
             pick = target.pick(then.changes)
             if pick is not None and _is_all(then, waiting[then.id], pick, target.blobs):
                 found[then.id] = then
-    return found
+    return _alike_on_head(book, waiting, found)
+
+
+def _alike_on_head(book: Book, waiting: Mapping[str, Waiting], found: Mapping[str, Waiting]) -> dict[str, Waiting]:
+    """Those that come to the same on HEAD as what stands there now.
+
+    What was moved onto HEAD does. Somebody may have moved it onto an older commit, from where its lines would come to
+    stand under another heading.
+    """
+    away = {id for id in found if waiting[id].base != book.head}
+    if not away or book.head is None:
+        return dict(found)
+    target = target_of(book, book.head, [w for id in away for w in (found[id], waiting[id])], ())
+    picks = {id: [target.pick(w.changes) for w in (found[id], waiting[id])] for id in away}
+    elsewhere = {id for id, (then, now) in picks.items() if not (then and now and then.entries == now.entries)}
+    return {id: w for id, w in found.items() if id not in elsewhere}
 
 
 def _alike(then: Waiting, now: Waiting) -> bool:
