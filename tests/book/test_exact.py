@@ -167,6 +167,19 @@ def test_what_was_only_moved_is_what_was_shown(repo: Any, what: str, verb: str) 
     assert repo.git("status", "--porcelain") == ""
 
 
+@pytest.mark.parametrize("twin", ["Two.\n\n", "Two.\n\nThree.\n\n"])
+def test_what_another_took_a_part_of_along_is_looked_at_again(repo: Any, twin: str) -> None:
+    """What both add alike stands once, so what is left of this one says less than what was shown."""
+    repo.commit({"AGENTS.md": "One.\n\nEnd.\n"})
+    shown = repo.propose(A, {"AGENTS.md": "One.\n\nTwo.\n\nThree.\n\nFour.\n\nEnd.\n"})
+    repo.propose(B, {"AGENTS.md": f"One.\n\n{twin}End.\n"})
+    assert queue.accept(repo.folder, B, NOW)["moved"] == [A]
+    now = repo.git("rev-parse", f"pending/{A}")
+    assert "+Two." not in queue.diff(repo.folder, A)["diff"]
+    assert queue.accept(repo.folder, A, NOW, commit=shown)["error"] == CHANGED_SINCE.format(id=A, commit=now)
+    assert queue.accept(repo.folder, A, NOW, commit=now)["ok"]
+
+
 def test_everything_that_shows_a_candidate_says_its_commit(repo: Any) -> None:
     shown = book(repo)
     assert queue.pending(repo.folder)[0]["commit"] == row_dict(reviewed(repo.folder)[0])["commit"] == shown
