@@ -32,7 +32,14 @@ from lessonbook.system import faults
 faults.arm(sys.argv[2])
 queue.accept(Path(sys.argv[1]), sys.argv[3], 1800000000)
 """
-POINTS = ["accept.index-ready", "accept.intended", "accept.moved", "accept.file-written", "accept.index-replaced"]
+POINTS = [
+    "accept.index-ready",
+    "branches.intended",
+    "branches.moved",
+    "accept.moved",
+    "accept.file-written",
+    "accept.index-replaced",
+]
 POINTS += ["accept.finished", "files.before-rename", "files.after-rename"]
 
 

@@ -244,10 +244,13 @@ def test_the_id_is_new_and_sorts_last(learnt: Any) -> None:
     assert again["ok"] and again["id"][:15] > told["id"][:15]
 
 
+MOVE = ["files.before-rename", "files.after-rename", "branches.intended", "branches.moved"]
+
+
 def test_every_step_has_a_point_to_be_killed_at(learnt: Any) -> None:
     log = record()
     ask(learnt)
-    assert log[:2] == ["compact.answered", "compact.written"]
+    assert log == ["compact.answered", "compact.written", *MOVE]
 
 
 def test_a_kill_at_any_step_leaves_the_book_as_it_was_or_with_the_candidate(learnt: Any) -> None:
@@ -260,9 +263,13 @@ def test_a_kill_at_any_step_leaves_the_book_as_it_was_or_with_the_candidate(lear
         f"compact(Path(sys.argv[1]), None, lambda p: {SHORT!r}, {NOW}, lambda: 'abcdef')"
     )
     before = learnt.state()
-    for name in ("compact.answered", "compact.written"):
+    for name in ("compact.answered", "compact.written", *MOVE[:-1]):
         done = subprocess.run([sys.executable, "-c", code, str(learnt.folder), name], check=False)
-        assert done.returncode == -9 and learnt.state() == before
+        assert done.returncode == -9 and learnt.state() | {"extra": ""} == before | {"extra": ""}
+    done = subprocess.run([sys.executable, "-c", code, str(learnt.folder), MOVE[-1]], check=False)
+    [row] = pending(learnt.folder)
+    assert done.returncode == -9 and row["stale"] is None and learnt.text() == before["AGENTS.md"]
+    assert reject(learnt.folder, row["id"], NOW)["ok"] and not (learnt.folder / ".git/lessonbook-intent").exists()
     assert ask(learnt)["ok"]
 
 

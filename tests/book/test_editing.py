@@ -206,7 +206,8 @@ from lessonbook.system import faults
 faults.arm(sys.argv[2])
 editing.edit(Path(sys.argv[1]), sys.argv[3], {"AGENTS.md": "Edited.\\n"}, 1800000000)
 """
-POINTS = ["edit.written", "edit.moved"]
+POINTS = ["edit.written", "files.before-rename", "files.after-rename", "branches.intended", "branches.moved"]
+POINTS += ["edit.moved"]
 
 
 def test_the_points_are_all_that_are_passed(repo: Any) -> None:
@@ -223,7 +224,7 @@ def test_a_kill_leaves_the_old_candidate_or_the_new_one(repo: Any, point: str) -
     env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", _KILLED, str(repo.folder), point, A], env=env, check=False)
     assert done.returncode == -signal.SIGKILL
-    text = "Edited.\n" if point == "edit.moved" else "New.\n"
+    text = "Edited.\n" if point in ("branches.moved", "edit.moved") else "New.\n"
     assert [row.stale for row in queue.candidates(repo.folder)] == [None]
     assert drafts(repo.folder, A)["files"]["AGENTS.md"].decode() == text
     assert queue.accept(repo.folder, A, NOW)["ok"] and repo.text() == text

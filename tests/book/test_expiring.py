@@ -326,7 +326,14 @@ from lessonbook.system import faults
 faults.arm(sys.argv[2])
 expire(Path(sys.argv[1]), int(sys.argv[3]))
 """
-POINTS = ["expire.written", "accept.index-ready", "accept.intended", "accept.moved", "accept.file-written"]
+POINTS = [
+    "expire.written",
+    "accept.index-ready",
+    "branches.intended",
+    "branches.moved",
+    "accept.moved",
+    "accept.file-written",
+]
 POINTS += ["accept.index-replaced", "accept.finished", "files.before-rename", "files.after-rename"]
 
 

@@ -239,7 +239,13 @@ if sys.argv[4] == "many":
 else:
     queue.accept(Path(sys.argv[1]), sys.argv[5], 1800000000, only=["AGENTS.md"])
 """
-POINTS = [("accept.index-ready", 1), ("accept.intended", 1), ("accept.moved", 1), ("accept.file-written", 1)]
+POINTS = [
+    ("accept.index-ready", 1),
+    ("branches.intended", 1),
+    ("branches.moved", 1),
+    ("accept.moved", 1),
+    ("accept.file-written", 1),
+]
 POINTS += [("accept.file-written", 2), ("accept.index-replaced", 1), ("accept.finished", 1)]
 
 

@@ -121,6 +121,8 @@ reject(Path(sys.argv[1]), sys.argv[3], 1800000000, "why")
 unreject(Path(sys.argv[1]), sys.argv[3])
 """
 
+MOVE = ["files.before-rename", "files.after-rename", "branches.intended", "branches.moved"]
+
 
 def test_the_points_are_all_that_are_passed(repo: Any) -> None:
     repo.propose(A, {"AGENTS.md": "x\n"})
@@ -128,16 +130,16 @@ def test_the_points_are_all_that_are_passed(repo: Any) -> None:
     reject(repo.folder, A, NOW)
     unreject(repo.folder, A)
     faults._log = None
-    assert passed == ["reject.recorded", "reject.moved", "unreject.moved"]
+    assert passed == ["reject.recorded", *MOVE, "reject.moved", *MOVE, "unreject.moved"]
 
 
-@pytest.mark.parametrize("point", ["reject.recorded", "reject.moved", "unreject.moved"])
+@pytest.mark.parametrize("point", ["reject.recorded", *MOVE, "reject.moved", "unreject.moved"])
 def test_a_kill_leaves_the_old_state_or_the_new(repo: Any, point: str) -> None:
     commit = repo.propose(A, {"AGENTS.md": "x\n"})
     env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", _KILLED, str(repo.folder), point, A], env=env, check=False)
     assert done.returncode == -signal.SIGKILL
     waits = [row["id"] for row in queue.pending(repo.folder)] == [A]
-    assert waits is (point != "reject.moved") and bool(rejected(repo.folder)) is not waits
+    assert waits is (point not in ("branches.moved", "reject.moved")) and bool(rejected(repo.folder)) is not waits
     assert waits or unreject(repo.folder, A)["ok"]
     assert repo.git("rev-parse", f"pending/{A}") == commit

@@ -323,7 +323,15 @@ faults.arm(sys.argv[4])
 push(Path(sys.argv[1]), sys.argv[3])
 pull(Path(sys.argv[2]), sys.argv[3], 1800000000)
 """
-POINTS = ["push.sent", "pull.fetched", "pull.moved", "accept.index-ready", "accept.intended", "accept.moved"]
+POINTS = [
+    "push.sent",
+    "pull.fetched",
+    "pull.moved",
+    "accept.index-ready",
+    "branches.intended",
+    "branches.moved",
+    "accept.moved",
+]
 POINTS += [
     "accept.file-written",
     "accept.index-replaced",

@@ -143,7 +143,8 @@ from lessonbook.system import faults
 faults.arm(sys.argv[2])
 splitting.split(Path(sys.argv[1]), sys.argv[3], "file", 1800000000)
 """
-POINTS = ["split.written", "split.moved"]
+POINTS = ["split.written", "files.before-rename", "files.after-rename", "branches.intended", "branches.moved"]
+POINTS += ["split.moved"]
 
 
 @pytest.mark.parametrize("point", POINTS)
@@ -153,7 +154,7 @@ def test_a_kill_leaves_the_whole_or_all_parts(repo: Any, point: str) -> None:
     done = subprocess.run([sys.executable, "-c", _KILLED, str(repo.folder), point, A], env=env, check=False)
     assert done.returncode == -signal.SIGKILL
     ids = [row.id for row in queue.candidates(repo.folder)]
-    assert len(ids) == (2 if point == "split.moved" else 1)
+    assert len(ids) == (2 if point in ("branches.moved", "split.moved") else 1)
     accept_all(repo, ids)
     assert (repo.text(), repo.text("skills/x/SKILL.md")) == ("New.\n", "x\n")
     assert repo.git("fsck", "--no-dangling", "--strict") == ""

@@ -17,17 +17,18 @@ from lessonbook.book.moving import moved_commit, moves
 from lessonbook.book.moving import target_of as target_of
 from lessonbook.book.picking import Target
 from lessonbook.book.repository import PENDING_REFS, Book, PendingRef, find, pending_refs
-from lessonbook.book.sentences import CHANGED, NOT_PENDING, SECRET
+from lessonbook.book.sentences import NOT_PENDING, SECRET
+from lessonbook.book.settling import move
 from lessonbook.book.signs import Seen, recorded
 from lessonbook.book.swapping import swap
 from lessonbook.book.taking import Case, Taken, chosen, take, whole
-from lessonbook.core.errors import BusyError, InputError, StoreError
+from lessonbook.core.errors import InputError, StoreError
 from lessonbook.core.reviewer import TOOL, Reviewer
+from lessonbook.system.faults import point
 from lessonbook.system.gitbatch import (
     Change,
     NewCommit,
     RefMove,
-    move_refs,
     write_commits,
 )
 from lessonbook.system.gitindex import read_index
@@ -138,8 +139,9 @@ def restack(book: Book, now: int) -> tuple[list[str], list[str]]:
     found = moves(book, waiting, target_of(book, head, waiting, ()), on=head)
     made = write_commits(book.folder, [moved_commit(w, pick, head) for w, pick in found.moved], now)
     steps = [RefMove(w.ref, w.commit, new) for (w, _), new in zip(found.moved, made, strict=True)]
-    if steps and not move_refs(book.folder, steps, "lessonbook: restack", git_dir=book.git_dir):
-        raise BusyError(CHANGED)
+    point("restack.written")
+    move(book, steps, "lessonbook: restack")
+    point("restack.moved")
     return [w.id for w, _ in found.moved], list(found.stale)
 
 

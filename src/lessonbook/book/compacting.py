@@ -15,16 +15,17 @@ from lessonbook.book.offer import new_ids
 from lessonbook.book.picking import Pick, Target
 from lessonbook.book.queue import NO_ID, book_locked, opened
 from lessonbook.book.repository import PENDING_REFS, REJECTED_REFS, Book, exists, find, open_book, pending_refs
-from lessonbook.book.sentences import CHANGED, LEARNED_MAX, NOT_PENDING, STALE
+from lessonbook.book.sentences import LEARNED_MAX, NOT_PENDING, STALE
+from lessonbook.book.settling import move
 from lessonbook.core import compaction
 from lessonbook.core.candidate import is_candidate_id
 from lessonbook.core.compaction_reply import Compacted, compacted
-from lessonbook.core.errors import BusyError, InputError, LessonbookError, ModelError, StoreError, reason
+from lessonbook.core.errors import InputError, LessonbookError, ModelError, StoreError, reason
 from lessonbook.core.ports import Chat, Reply
 from lessonbook.core.screen import quoted
 from lessonbook.system import git
 from lessonbook.system.faults import point
-from lessonbook.system.gitbatch import NewCommit, RefMove, Write, move_refs, write_commits
+from lessonbook.system.gitbatch import NewCommit, RefMove, Write, write_commits
 
 _MARK = b"\xef\xbb\xbf"
 
@@ -90,8 +91,7 @@ def _compact(book: Book, id: str | None, chat: Chat, now: int, random_hex: Calla
     point("compact.written")
     taken = {ref.id for ref in refs} | {ref.removeprefix(REJECTED_REFS)[:22] for ref in rejected}
     new = new_ids(now, 1, {name for name in taken if is_candidate_id(name)}, random_hex)[0]
-    if not move_refs(book.folder, [RefMove(PENDING_REFS + new, None, commit)], "lessonbook: compact"):
-        raise BusyError(CHANGED)
+    move(book, [RefMove(PENDING_REFS + new, None, commit)], "lessonbook: compact")
     return {"ok": True, "id": new, "before": before, "after": after}
 
 

@@ -17,14 +17,15 @@ from lessonbook.book.content import refusal, shown
 from lessonbook.book.messages import EDITED, with_trailer
 from lessonbook.book.queue import told
 from lessonbook.book.repository import Book
-from lessonbook.book.sentences import CHANGED, MARKERS, SECRET
+from lessonbook.book.sentences import MARKERS, SECRET
+from lessonbook.book.settling import move
 from lessonbook.book.single import Single
-from lessonbook.core.errors import BusyError, InputError
+from lessonbook.core.errors import InputError
 from lessonbook.core.reviewer import TOOL, Reviewer
 from lessonbook.core.screen import quoted
 from lessonbook.core.tidy_file import tidy_file
 from lessonbook.system.faults import point
-from lessonbook.system.gitbatch import Change, Entry, NewCommit, RefMove, Write, blob_id, move_refs, write_commits
+from lessonbook.system.gitbatch import Change, Entry, NewCommit, RefMove, Write, blob_id, write_commits
 
 Files = Mapping[str, str | bytes | None]
 
@@ -93,8 +94,7 @@ def _edit(
     commit = NewCommit(case.head, w.proposal.author, message, new, w.proposal.encoding, by.ident)
     made = write_commits(book.folder, [commit], now)[0]
     point("edit.written")
-    if not move_refs(book.folder, [RefMove(w.ref, w.commit, made)], f"lessonbook: edit {id}"):
-        raise BusyError(CHANGED)
+    move(book, [RefMove(w.ref, w.commit, made)], f"lessonbook: edit {id}")
     point("edit.moved")
     return {**answer, "changed": True, "commit": made}
 

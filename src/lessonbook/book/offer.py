@@ -10,13 +10,13 @@ from pathlib import Path
 from lessonbook.book.candidates import LESSON
 from lessonbook.book.content import AGENTS, expected
 from lessonbook.book.queue import book_locked
-from lessonbook.book.repository import PENDING_REFS, REJECTED_REFS, Book, open_book, pending_refs
-from lessonbook.book.sentences import CHANGED
-from lessonbook.book.start import start
+from lessonbook.book.repository import PENDING_REFS, REJECTED_REFS, Book, pending_refs
+from lessonbook.book.settling import move
+from lessonbook.book.start import ready
 from lessonbook.core.candidate import is_candidate_id
-from lessonbook.core.errors import BusyError, InputError, StoreError
+from lessonbook.core.errors import InputError, StoreError
 from lessonbook.system import git
-from lessonbook.system.gitbatch import NewCommit, RefMove, Write, move_refs, read_objects, read_tree, write_commits
+from lessonbook.system.gitbatch import NewCommit, RefMove, Write, read_objects, read_tree, write_commits
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,7 @@ def offer(
     if not offers:
         return []
     with book_locked(folder, wait):
-        book = open_book(folder)
-        if book is None or book.head is None:
-            book = start(folder, book, now)
-        return queued(book, offers, now, random_hex)
+        return queued(ready(folder, now), offers, now, random_hex)
 
 
 def queued(book: Book, offers: Sequence[Offer], now: int, random_hex: Callable[[], str]) -> list[str]:
@@ -62,8 +59,7 @@ def queued(book: Book, offers: Sequence[Offer], now: int, random_hex: Callable[[
     agents = _agents(book, head)
     made = write_commits(book.folder, [_commit(item, head, agents, now) for item in offers], now)
     moves = [RefMove(PENDING_REFS + id, None, commit) for id, commit in zip(ids, made, strict=True)]
-    if not move_refs(book.folder, moves, "lessonbook: offer", git_dir=book.git_dir):
-        raise BusyError(CHANGED)
+    move(book, moves, "lessonbook: offer")
     return ids
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from lessonbook.book.candidates import COMPACTION, LESSON
 from lessonbook.book.content import AGENTS, refusal, shown
 from lessonbook.book.history import Step, accepted, history
+from lessonbook.book.placing import check_kind, check_place
 from lessonbook.book.queue import told
 from lessonbook.book.repository import Book
 from lessonbook.book.sentences import SECRET
@@ -68,19 +69,39 @@ def _promote(book: Book, id: str, folder: Path, now: int) -> dict[str, Any]:
     data = {oid: found.data for oid, found in blobs.items()}
     project = _opened(folder, book)
     ref = f"refs/heads/{BRANCH}{id}"
-    if git.attempt(project.folder, "rev-parse", "--verify", "--quiet", ref).returncode == 0:
-        raise InputError(f"{folder} has a branch {BRANCH}{id} already; merge or delete it first")
+    _check_free(project.folder, ref)
     writes = _writes(project, id, changes, data)
     message = _message(step, id)
     commit = NewCommit(project.head, step.message.author, message, writes, step.message.encoding)
     made = write_commits(project.folder, [commit], now)[0]
     point("promote.written")
     if not move_refs(project.folder, [RefMove(ref, None, made)], f"lessonbook: promote {id}"):
-        raise StoreError(f"git could not make the branch {BRANCH}{id} in {folder}; nothing was changed")
+        raise StoreError(
+            f"git could not make the branch {BRANCH}{id} in {folder}: something else is in the place of that name; "
+            "nothing was changed"
+        )
     point("promote.made")
     files = [shown(write.path) for write in writes]
     branch = BRANCH + id
     return {"ok": True, "id": id, "branch": branch, "commit": made[:7], "files": files, "project": str(folder)}
+
+
+def _check_free(folder: Path, ref: str) -> None:
+    """Raise ``InputError`` where a branch of this name, or one that git cannot keep beside it, is there."""
+    # A name for a branch that is not there is one all the same, which `for-each-ref` does not show.
+    named = git.attempt(folder, "symbolic-ref", "--quiet", ref).returncode == 0
+    taken = [ref] if named else git.run(folder, "for-each-ref", "--format=%(refname)", ref, _ROOM).decode().splitlines()
+    wanted = ref.removeprefix("refs/heads/")
+    for name in (name.removeprefix("refs/heads/") for name in taken):
+        if name == wanted:
+            raise InputError(f"{folder} has a branch {name} already; merge or delete it first")
+        if name.startswith(f"{wanted}/") or wanted.startswith(f"{name}/"):
+            raise InputError(
+                f"{folder} has a branch {name}, beside which git keeps none called {wanted}; rename it first"
+            )
+
+
+_ROOM = f"refs/heads/{BRANCH.rstrip('/')}"
 
 
 def _step(book: Book, id: str) -> Step:
@@ -134,6 +155,8 @@ def _rule(project: _Project, old: bytes, new: bytes) -> list[Write]:
     texts = [side.decode("utf-8", "surrogateescape").removeprefix("\ufeff") for side in (old, new)]
     before, after = ([p.text.replace("\r\n", "\n").strip("\n") for p in split(text)] for text in texts)
     there = _regular(project, AGENTS)
+    if b"\0" in there:
+        raise InputError(f"AGENTS.md of {project.folder} is not text in UTF-8; nothing can be added to it")
     present = there.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
     held = {p.text.strip("\n") for p in split(present)}
     brought = [text for text in after if text.strip() and text not in before and text not in held]
@@ -142,16 +165,14 @@ def _rule(project: _Project, old: bytes, new: bytes) -> list[Write]:
     end = "\r\n" if b"\r\n" in there else "\n"
     text = "\n\n".join(brought).replace("\n", end).encode("utf-8", "surrogateescape") + end.encode()
     above = there.rstrip(b"\r\n")
-    return [Write(AGENTS, above + end.encode() * 2 + text if above else text)]
+    data = above + end.encode() * 2 + text if above else text
+    return [Write(AGENTS, data, mode=project.tree[AGENTS].mode if AGENTS in project.tree else "100644")]
 
 
 def _skill(project: _Project, path: bytes, new: bytes) -> list[Write]:
     there = project.tree.get(path)
     if there is None:
-        ups = [path[: at + 1].rstrip(b"/") for at, char in enumerate(path) if char == ord("/")]
-        blocked = next((up for up in ups if up in project.tree), None)
-        if blocked:
-            raise InputError(f"{shown(blocked)} is not a folder in {project.folder}, so no skill can be put there")
+        check_place(project.folder, project.tree, path)
         return [Write(path, new)]
     if _regular(project, path) == new:
         return []
@@ -159,12 +180,12 @@ def _skill(project: _Project, path: bytes, new: bytes) -> list[Write]:
 
 
 def _regular(project: _Project, path: bytes) -> bytes:
-    """The bytes of the project's file; ``b""`` where there is none. Raises ``InputError`` for a link."""
+    """The bytes of the project's file; ``b""`` where there is none. Raises ``InputError`` for what is no file."""
     entry = project.tree.get(path)
     if entry is None:
+        check_place(project.folder, project.tree, path)
         return b""
-    if not entry.mode.startswith("100"):
-        raise InputError(f"{shown(path)} is a link in {project.folder}; only regular files are changed")
+    check_kind(project.folder, path, entry)
     found = read_objects(project.folder, [entry.oid])
     if entry.oid not in found:
         raise StoreError(f"{project.folder} does not hold the text of {shown(path)} (a partial clone?)")

@@ -17,11 +17,12 @@ from lessonbook.book.moving import moved_commit, moves
 from lessonbook.book.queue import book_locked, opened
 from lessonbook.book.remembered import id_of_ref
 from lessonbook.book.repository import PENDING_REFS, REJECTED_REFS, Book, exists, is_pin, open_book, pending_refs
-from lessonbook.book.sentences import CHANGED, UNCOMMITTED
+from lessonbook.book.sentences import UNCOMMITTED
+from lessonbook.book.settling import move
 from lessonbook.book.sharing import KEPT, check_whole, decided_by, is_above, shared
 from lessonbook.book.swapping import swap
 from lessonbook.core.candidate import is_candidate_id
-from lessonbook.core.errors import BusyError, InputError
+from lessonbook.core.errors import InputError
 from lessonbook.core.remote import FOLDER, Remote
 from lessonbook.core.screen import PATH_MOST, short
 from lessonbook.system import git
@@ -32,7 +33,6 @@ from lessonbook.system.gitbatch import (
     RefMove,
     compare,
     existing,
-    move_refs,
     read_objects,
     read_tree,
     write_commits,
@@ -145,8 +145,7 @@ def _joined(book: Book, theirs: _Theirs, address: Remote, now: int) -> dict[str,
     told = {"commit": theirs.head[:7] if forward else None, "new": sorted(fresh), "gone": [w.id for w in gone]}
     if forward:
         return {**told, "moved": _forwarded(book, theirs.head, [w for w in waiting if w not in gone], steps, now)}
-    if steps and not move_refs(book.folder, steps, "lessonbook: pull"):
-        raise BusyError(CHANGED)
+    move(book, steps, "lessonbook: pull")
     return {**told, "moved": []}
 
 

@@ -15,7 +15,7 @@ from lessonbook.book.candidates import Asked, Waiting, read_waiting
 from lessonbook.book.content import AGENTS, refusal, shown
 from lessonbook.book.inclusion import includes
 from lessonbook.book.picking import Pick, Target, needed
-from lessonbook.book.repository import Book, exists, find, open_book, pending_refs
+from lessonbook.book.repository import PIN_REFS, Book, exists, find, open_book, pending_refs
 from lessonbook.book.sentences import BATCH, LEARNED_MAX, STALE
 from lessonbook.core.errors import BusyError, InputError, LessonbookError, StoreError, reason
 from lessonbook.core.pending import Candidate, is_candidate_id
@@ -48,11 +48,16 @@ def listed(folder: Path) -> tuple[list[Candidate], bool]:
     if not exists(folder):
         return [], False
     with Asked(folder) as asked:
-        book = recovered(folder, asked)
-        if book is None:
-            return [], False
-        refs, pinned = pending_refs(book, started=asked.refs)
-        return rows(book, read_waiting(book, refs, asked)), bool(pinned)
+        book = open_book(folder, asked.book)
+        if book is not None and not book.unfinished:
+            refs, pinned = pending_refs(book, started=asked.refs)
+            return rows(book, read_waiting(book, refs, asked)), bool(pinned)
+    # What was asked is older than what is finished now.
+    book = recovered(folder)
+    if book is None:
+        return [], False
+    refs, pinned = pending_refs(book, PIN_REFS)
+    return rows(book, read_waiting(book, refs)), bool(pinned)
 
 
 def rows(book: Book, waiting: Sequence[Waiting], only: str | None = None) -> list[Candidate]:
@@ -153,9 +158,10 @@ def book_locked(folder: Path, wait: float = _WAIT) -> Iterator[None]:
     folder = folder.absolute()
     with ExitStack() as held:
         try:
-            held.enter_context(locks.locked(folder.parent / f".{folder.name}.lock", wait=wait))
+            handle = held.enter_context(locks.locked(folder.parent / f".{folder.name}.lock", wait=wait))
         except BusyError as error:
             raise BusyError(BATCH.format(folder=folder)) from error
+        held.enter_context(git.keeping(handle))
         yield
 
 
@@ -193,15 +199,15 @@ def opened(folder: Path, *, recover: bool = True) -> Book:
     return book
 
 
-def recovered(folder: Path, asked: Asked | None = None) -> Book | None:
+def recovered(folder: Path) -> Book | None:
     """Return the book, ``None`` where there is none; what a crash left is finished where nobody holds the lock."""
-    book = open_book(folder, asked.book if asked else None)
+    book = open_book(folder)
     if book is not None and book.unfinished:
         from lessonbook.book import working
 
         try:
             with book_locked(folder, wait=0):
-                working.finish(book)
+                working.finish(book, wait=0)
         except (
             LessonbookError,
             OSError,

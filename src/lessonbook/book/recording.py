@@ -11,11 +11,11 @@ from lessonbook.book.decided import brought_text
 from lessonbook.book.marks import FINGERPRINT, REASON, REJECTED
 from lessonbook.book.remembered import candidate_commit, id_of_ref, number_of
 from lessonbook.book.repository import PENDING_REFS, REJECTED_REFS, Book, PendingRef, find, pending_refs
-from lessonbook.book.sentences import CHANGED
-from lessonbook.core.errors import BusyError, InputError, StoreError
+from lessonbook.book.settling import move
+from lessonbook.core.errors import InputError, StoreError
 from lessonbook.system import git
 from lessonbook.system.faults import point
-from lessonbook.system.gitbatch import Change, Found, NewCommit, RefMove, move_refs, read_objects, write_commits
+from lessonbook.system.gitbatch import Change, Found, NewCommit, RefMove, read_objects, write_commits
 
 REASON_MAX = 500
 """How many characters of a reason are kept."""
@@ -34,8 +34,7 @@ def reject(book: Book, id: str, now: int, reason: str | None, commit: str | None
     point("reject.recorded")
     moves = [RefMove(PENDING_REFS + id, ref.commit, None)]
     moves += [RefMove(_free_name(id, kept), None, record)] if record else []
-    if not move_refs(book.folder, moves, f"lessonbook: reject {id}"):
-        raise BusyError(CHANGED)
+    move(book, moves, f"lessonbook: reject {id}")
     point("reject.moved")
     return {"ok": True, "id": id, **({"reason": said} if said else {})}
 
@@ -81,8 +80,7 @@ def unreject(book: Book, id: str) -> dict[str, Any]:
     name = max(names, key=number_of)
     commit = candidate_commit(kept[name], read_objects(book.folder, [kept[name]]).get(kept[name]))
     moves = [RefMove(PENDING_REFS + id, None, commit), RefMove(name, kept[name], None)]
-    if not move_refs(book.folder, moves, f"lessonbook: unreject {id}"):
-        raise BusyError(CHANGED)
+    move(book, moves, f"lessonbook: unreject {id}")
     point("unreject.moved")
     return {"ok": True, "id": id}
 

@@ -12,8 +12,8 @@ from lessonbook.book.decided import KEY
 from lessonbook.book.offer import Offer, check, queued
 from lessonbook.book.queue import book_locked
 from lessonbook.book.remembered import candidate_commit, id_of_ref, reason_of
-from lessonbook.book.repository import REJECTED_REFS, Book, open_book, pending_refs
-from lessonbook.book.start import start
+from lessonbook.book.repository import REJECTED_REFS, Book, pending_refs
+from lessonbook.book.start import ready
 from lessonbook.core.errors import InputError, StoreError
 from lessonbook.core.skill import Skill, parsed, updated
 from lessonbook.system.gitbatch import read_objects, read_tree
@@ -39,9 +39,7 @@ def offer_skill(
     """
     key = _key(skill)
     with book_locked(folder, wait):
-        book = open_book(folder)
-        if book is None or book.head is None:
-            book = start(folder, book, now)
+        book = ready(folder, now)
         waits = _waiting(book, skill, key)
         if waits:
             return waits

@@ -14,15 +14,16 @@ from lessonbook.book.content import AGENTS, DATED, refusal, shown
 from lessonbook.book.messages import SPLIT, numbered, with_trailer
 from lessonbook.book.queue import told
 from lessonbook.book.repository import PENDING_REFS, REJECTED_REFS, Book, pending_refs
-from lessonbook.book.sentences import CHANGED, STALE
+from lessonbook.book.sentences import STALE
+from lessonbook.book.settling import move
 from lessonbook.book.single import Single
-from lessonbook.core.errors import BusyError, InputError
+from lessonbook.core.errors import InputError
 from lessonbook.core.parts import parts
 from lessonbook.core.pending import is_candidate_id
 from lessonbook.core.reviewer import TOOL, Reviewer
 from lessonbook.core.screen import quoted
 from lessonbook.system.faults import point
-from lessonbook.system.gitbatch import NewCommit, RefMove, Write, move_refs, write_commits
+from lessonbook.system.gitbatch import NewCommit, RefMove, Write, write_commits
 
 WAYS = ("file", "paragraph")
 
@@ -57,8 +58,7 @@ def _split(book: Book, id: str, way: str, now: int, by: Reviewer, seen: str | No
     made = write_commits(book.folder, commits, now)
     point("split.written")
     moves = [RefMove(PENDING_REFS + new, None, commit) for new, commit in zip(ids, made, strict=True)]
-    if not move_refs(book.folder, [*moves, RefMove(w.ref, w.commit, None)], f"lessonbook: split {id}"):
-        raise BusyError(CHANGED)
+    move(book, [*moves, RefMove(w.ref, w.commit, None)], f"lessonbook: split {id}")
     point("split.moved")
     parts = [
         {"id": new, "files": [shown(write.path) for write in piece], "commit": commit}

@@ -5,21 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from lessonbook.book import working
 from lessonbook.book.content import AGENTS, expected
 from lessonbook.book.repository import Book, open_book
-from lessonbook.book.sentences import CHANGED
-from lessonbook.core.errors import BusyError, StoreError
+from lessonbook.book.swapping import swap
+from lessonbook.core.errors import StoreError
 from lessonbook.system import files, git
 from lessonbook.system.gitbatch import (
+    Change,
     Entry,
     NewCommit,
     RefMove,
     Write,
     blob_id,
-    move_refs,
     write_commits,
 )
-from lessonbook.system.gitindex import edit_index
+from lessonbook.system.gitindex import read_index
+
+
+def ready(folder: Path, now: int) -> Book:
+    """Return the folder's book, what a crash left finished, and made where it is missing; hold its lock."""
+    book = open_book(folder)
+    if book is not None and book.unfinished:
+        working.finish(book)
+    return start(folder, book, now) if book is None or book.head is None else book
 
 
 def start(folder: Path, book: Book | None, now: int) -> Book:
@@ -36,13 +45,12 @@ def start(folder: Path, book: Book | None, now: int) -> Book:
     author = f"{git.NAME} <{git.EMAIL}> {now} +0000".encode()
     writes = tuple(Write(path, data) for path, data in texts.items())
     commit = write_commits(book.folder, [NewCommit(None, author, b"Start the book\n", writes)], now)[0]
-    if files.read_bytes(folder / AGENTS.decode()) is None and AGENTS in texts:
-        files.write_atomic(folder / AGENTS.decode(), texts[AGENTS])
-    entries = {path: Entry("100644", blob_id(data, commit)) for path, data in texts.items()}
-    edit_index(book.git_dir, book.index, entries, commit)
+    entries = [Change(path, None, Entry("100644", blob_id(data, commit))) for path, data in texts.items()]
+    blobs = {entry.new.oid: texts[entry.path] for entry in entries if entry.new}
     first = [RefMove(book.head_ref, None, commit)]
-    if not move_refs(book.folder, first, "lessonbook: start the book", start_log=True):
-        raise BusyError(CHANGED)
+    with working.index_held(book):
+        index = read_index(book.folder)
+        swap(book, index, entries, blobs, first, "lessonbook: start the book", "the book is started", start_log=True)
     return _opened(folder)
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from lessonbook.book import working
 from lessonbook.book.repository import Book
-from lessonbook.book.sentences import CHANGED
+from lessonbook.book.settling import move
 from lessonbook.core.errors import BusyError, StoreError
-from lessonbook.system.gitbatch import Change, RefMove, move_refs
+from lessonbook.system.gitbatch import Change, RefMove
 
 
 def swap(
@@ -19,6 +19,8 @@ def swap(
     steps: Sequence[RefMove],
     reason: str,
     done: str,
+    *,
+    start_log: bool = False,
 ) -> None:
     """Move the branches, and bring the paths of ``entries`` along to what ``blobs`` holds for them.
 
@@ -27,9 +29,11 @@ def swap(
     """
     if entries:
         working.lay_ready(book, index, entries)
-    if not move_refs(book.folder, steps, reason, git_dir=book.git_dir):
+    try:
+        move(book, steps, reason, entries, start_log=start_log)
+    except (BusyError, StoreError):
         working.discard(book)
-        raise BusyError(CHANGED)
+        raise
     if entries:
         try:
             working.carry_out(book, entries, blobs)

@@ -7,13 +7,13 @@ the book's lock next finishes what a crash left (``finish``).
 
 from __future__ import annotations
 
-import json
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from lessonbook.book.content import refusal, shown
+from lessonbook.book import intent, settling
+from lessonbook.book.content import shown
 from lessonbook.book.repository import Book
 from lessonbook.core.errors import BusyError, StoreError
 from lessonbook.system import files, locks
@@ -65,11 +65,9 @@ def uncommitted(book: Book, index: Index, paths: Iterable[bytes], tree: Mapping[
 
 
 def lay_ready(book: Book, index: Index, steps: Sequence[Change]) -> None:
-    """Write the index that will hold ``steps``, and the intent that lets a later call finish them."""
+    """Write the index that will hold ``steps``."""
     _prepare_index(book, index, {step.path: step.new for step in steps})
     point("accept.index-ready")
-    files.write_atomic(book.intent, json.dumps([_packed(step) for step in steps]).encode())
-    point("accept.intended")
 
 
 def carry_out(book: Book, steps: Sequence[Change], blobs: Mapping[str, bytes]) -> None:
@@ -83,26 +81,37 @@ def carry_out(book: Book, steps: Sequence[Change], blobs: Mapping[str, bytes]) -
 
 
 def discard(book: Book) -> None:
-    """Forget what ``lay_ready`` wrote, because HEAD did not move."""
-    files.remove(book.intent)
+    """Forget what ``lay_ready`` wrote, because HEAD did not move, and what a git left that was killed at it."""
     files.remove(_new_index_of(book))
+    files.remove(_new_index_of(book).with_suffix(".lock"))
 
 
-def finish(book: Book) -> None:
+def finish(book: Book, wait: float = settling.WAIT) -> None:
     """Finish what a crash of an earlier call left half done; call it with the book's lock held.
 
-    Where HEAD holds the new state of a path, and the index or the working file still is as it was before, they are
-    brought along; where a person has changed them since, they stay. Where HEAD never moved, nothing happens.
+    Branches that were to move together all do, or none (``settling``). Where HEAD holds the new state of a path, and
+    the index or the working file still is as it was before, they are brought along; where a person has changed them
+    since, they stay. Where HEAD never moved, nothing happens. Raises ``BusyError`` where a lock of git's is left that
+    may still be somebody's after ``wait`` seconds.
     """
     if locks.release_dead(book.index_lock, _TOKEN):
         for path in (book.intent, _new_index_of(book), book.index_lock):
             files.remove_leftovers(path)
-    intent = files.read_bytes(book.intent)
-    if intent is None:
+        discard(book)
+    meant = intent.read(book)
+    if meant is None:
         return
+    if meant.moves:
+        settling.settle(book, meant.moves, wait)
+    if meant.changes:
+        _bring_along(book, meant.changes)
+    files.remove(book.intent)
+
+
+def _bring_along(book: Book, steps: Sequence[Change]) -> None:
     with index_held(book):
         tree = read_tree(book.folder, book.head) if book.head else {}
-        due = [step for step in _steps(intent) if tree.get(step.path) == step.new]
+        due = [step for step in steps if tree.get(step.path) == step.new]
         index = read_index(book.folder)
         _prepare_index(book, index, {step.path: step.new for step in due if index.get(step.path) == step.old})
         found = read_objects(book.folder, [step.new.oid for step in due if step.new])
@@ -111,24 +120,6 @@ def finish(book: Book) -> None:
         _write_files(book, due, {oid: item.data for oid, item in found.items()})
         if _new_index_of(book).exists():
             files.move(_new_index_of(book), book.index)
-        files.remove(book.intent)
-
-
-def _steps(intent: bytes) -> list[Change]:
-    try:
-        steps = [_unpacked(*row) for row in json.loads(intent)]
-    except (ValueError, TypeError):  # damaged, so not ours to act on
-        return []
-    # Whoever could write into the repository could write an intent: it is held to the rules of a candidate.
-    return [] if refusal(steps) else steps
-
-
-def _packed(step: Change) -> list[object]:
-    return [step.path.hex(), *([side.mode, side.oid] if side else None for side in (step.old, step.new))]
-
-
-def _unpacked(path: str, old: list[str] | None, new: list[str] | None) -> Change:
-    return Change(bytes.fromhex(path), Entry(*old) if old else None, Entry(*new) if new else None)
 
 
 def _write_files(book: Book, steps: Iterable[Change], blobs: Mapping[str, bytes]) -> None:
@@ -153,7 +144,7 @@ def _write_files(book: Book, steps: Iterable[Change], blobs: Mapping[str, bytes]
 
 
 def _prepare_index(book: Book, index: Index, entries: Mapping[bytes, Entry | None]) -> None:
-    files.remove(_new_index_of(book))
+    discard(book)
     if not entries:
         return
     data = files.read_bytes(book.index)

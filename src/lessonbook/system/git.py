@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 import select
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from lessonbook.core.errors import SetupError, StoreError, reason
@@ -22,6 +24,7 @@ EMAIL = TOOL.email
 """The identity every commit of ours is made under; the person's is never read."""
 
 _CHUNK = 1 << 16
+_kept: ContextVar[tuple[int, ...]] = ContextVar("_kept", default=())
 
 # Given with every command, so they win over the repository's own configuration.
 _SEALED = {
@@ -72,10 +75,12 @@ class Started:
         self.args = args
         options = sealed_options()
         words = ["git", "--no-pager", "--no-replace-objects", *options, "-C", str(folder), *args]
-        # Both ends of a pipe close by themselves in every program that is started, but for the three copied here.
+        # Both ends of a pipe close by themselves in every program that is started, but for what is copied here.
         pipes = [os.pipe() for _ in range(3)]
         (theirs_in, self._in), (self._out, theirs_out), (self._err, theirs_err) = pipes
         copies = [(os.POSIX_SPAWN_DUP2, end, number) for number, end in enumerate((theirs_in, theirs_out, theirs_err))]
+        free = max(*_kept.get(), *(end for pipe in pipes for end in pipe)) + 1
+        copies += [(os.POSIX_SPAWN_DUP2, handle, free + number) for number, handle in enumerate(_kept.get())]
         self._open = {self._in, self._out, self._err}
         self.pid: int | None = None
         try:
@@ -152,6 +157,19 @@ class Started:
 
             os.kill(self.pid, SIGKILL)
             self._waited()
+
+
+@contextmanager
+def keeping(handle: int) -> Iterator[None]:
+    """Let every git started meanwhile keep the open file ``handle`` open, and so a lock on it, until that git ends.
+
+    Where we are killed, a git that we started works on; nobody may take the lock until it has ended too.
+    """
+    token = _kept.set((*_kept.get(), handle))
+    try:
+        yield
+    finally:
+        _kept.reset(token)
 
 
 def _written(end: int, left: memoryview) -> memoryview:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from lessonbook.core.errors import StoreError
+from lessonbook.core.errors import BusyError, StoreError
 from lessonbook.core.value import Value
 from lessonbook.system import git
 
@@ -51,6 +51,7 @@ class Write(Value):
     path: bytes
     data: bytes | None = None
     oid: str | None = None
+    mode: str = "100644"
 
 
 class NewCommit(Value):
@@ -195,8 +196,8 @@ def _entry(mode: str, oid: str) -> Entry | None:
 def write_commits(folder: Path, commits: Sequence[NewCommit], now: int) -> list[str]:
     """Write commits with their trees and blobs, in one pack or a few loose objects; return their ids, in order.
 
-    Each is its parent's tree with its ``writes`` made. No branch is made or moved: the scratch name the stream needs
-    is taken back before it ends.
+    Each is its parent's tree with its ``writes`` made. No branch is made, moved or locked: the scratch name the stream
+    needs is emptied before it ends.
     """
     if not commits:
         return []
@@ -204,7 +205,7 @@ def write_commits(folder: Path, commits: Sequence[NewCommit], now: int) -> list[
     for number, commit in enumerate(commits, 1):
         stream += _commit_stream(commit, number, now)
     stream += [b"get-mark :%d\n" % number for number in range(1, len(commits) + 1)]
-    stream.append(b"reset %s\nfrom %s\n\ndone\n" % (_SCRATCH, b"0" * _id_size(folder, commits)))
+    stream.append(b"reset %s\n\ndone\n" % _SCRATCH)
     out = git.run(folder, "fast-import", "--quiet", "--date-format=raw-permissive", data=b"".join(stream))
     made = out.decode().split()
     if len(made) != len(commits):
@@ -214,13 +215,6 @@ def write_commits(folder: Path, commits: Sequence[NewCommit], now: int) -> list[
 
 _FEW = 16
 _SCRATCH = b"refs/lessonbook/scratch"
-
-
-def _id_size(folder: Path, commits: Sequence[NewCommit]) -> int:
-    told = next((len(commit.parent) for commit in commits if isinstance(commit.parent, str)), 0)
-    if told:
-        return told
-    return 64 if git.run(folder, "rev-parse", "--show-object-format").strip() == b"sha256" else 40
 
 
 def _commit_stream(commit: NewCommit, number: int, now: int) -> list[bytes]:
@@ -245,14 +239,21 @@ def _from(parent: str | int | None) -> bytes:
 def _write_stream(write: Write) -> bytes:
     path = _quoted(write.path)
     if write.data is not None:
-        return b"M 100644 inline %s\ndata %d\n%s\n" % (path, len(write.data), write.data)
+        return b"M %s inline %s\ndata %d\n%s\n" % (write.mode.encode(), path, len(write.data), write.data)
     if write.oid is not None:
-        return b"M 100644 %s %s\n" % (write.oid.encode(), path)
+        return b"M %s %s %s\n" % (write.mode.encode(), write.oid.encode(), path)
     return b"D %s\n" % path
 
 
 def _quoted(path: bytes) -> bytes:
     return b'"' + re.sub(rb'[\x00-\x1f"\\]', lambda match: b"\\%03o" % match[0][0], path) + b'"'
+
+
+HELD = (
+    "git's own lock {lock} is held: another git command works there, or one was cut off; nothing was done; "
+    "try again when it has finished"
+)
+_HELD = re.compile(rb"Unable to create '([^\n]*)': File exists")
 
 
 def move_refs(
@@ -261,8 +262,8 @@ def move_refs(
     """Move, make and remove refs in one transaction: all, or none where one is not where it was said to be.
 
     Symbolic refs among them are not followed. ``reason`` goes into the refs' logs where they have one; ``start_log``
-    gives them one. Returns whether it happened; raises ``StoreError`` only for trouble
-    that is not a ref that moved or is locked.
+    gives them one. Returns whether it happened; raises ``BusyError`` where git's lock of one is held, and
+    ``StoreError`` only for trouble that is neither: then some may have moved.
 
     Durable when it returns. git makes each ref durable before it writes the next, which for a thousand takes longer
     than all else together; where ``git_dir`` says where the refs lie, they are made so once all are written.
@@ -281,7 +282,10 @@ def move_refs(
     options = ("--no-deref", *(["--create-reflog"] if start_log else []), "-m", reason, "--stdin", "-z")
     later = ("-c", "core.fsync=none") if together else ()  # refs are all that this writes
     done = git.attempt(folder, *later, "update-ref", *options, data=b"".join(stream))
-    if done.returncode and b"cannot lock ref" not in done.stderr and b"Unable to create" not in done.stderr:
+    held = _HELD.search(done.stderr) if done.returncode else None
+    if held:
+        raise BusyError(HELD.format(lock=held[1].decode("utf-8", "replace")))
+    if done.returncode and b"cannot lock ref" not in done.stderr:
         said = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
         raise StoreError(f"git could not move the branches of {folder}: {said}")
     if done.returncode == 0 and together and git_dir is not None:

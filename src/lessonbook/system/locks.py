@@ -19,11 +19,11 @@ from lessonbook.core.errors import BusyError, StoreError, reason
 
 
 @contextmanager
-def locked(path: Path, *, wait: float) -> Iterator[None]:
+def locked(path: Path, *, wait: float) -> Iterator[int]:
     """Hold the lock file ``path`` alone, waiting at most ``wait`` seconds; raises ``BusyError`` after that.
 
-    The file is made where it is missing and never removed. The lock belongs to the open file: it ends with the
-    process that holds it, however that ends.
+    The file is made where it is missing and never removed. The lock belongs to the open file, which is given: it ends
+    with the process that holds it, however that ends, or with the last one that the file was handed on to.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -32,7 +32,7 @@ def locked(path: Path, *, wait: float) -> Iterator[None]:
         raise StoreError(f"The lock file {path} cannot be opened: {reason(error)}.") from error
     try:
         _acquire(handle, path, wait)
-        yield
+        yield handle
     finally:
         os.close(handle)
 

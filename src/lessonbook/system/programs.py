@@ -1,7 +1,8 @@
 """Runs one program of the person's to its end: under a deadline, with bounded output, and all it started with it.
 
 The program gets a process group of its own. When it has ended, or must end, the whole group is killed, so that nothing
-it left running in that group survives. Its input and output go through pipes that never block us.
+it left running in that group survives: not where we are told to end meanwhile either, for nobody else tells that group.
+Its input and output go through pipes that never block us.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ import os
 import selectors
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, NoReturn
 
-from lessonbook.core.errors import ModelError, SetupError
+from lessonbook.core.errors import ModelError, SetupError, reason
 
 OUTPUT = 1 << 20
 """Bytes of standard output a program may write; more ends it."""
@@ -50,20 +53,46 @@ def run(argv: Sequence[str], data: bytes, *, timeout: float, folder: Path, env: 
     Raises ``SetupError`` where it cannot be started, and ``ModelError`` where it takes longer than ``timeout`` seconds
     or writes more than ``OUTPUT`` bytes; it and its process group are dead by then.
     """
+    with _unwinding():
+        process = _started(argv, folder, env)
+        try:
+            pipes = _exchange(process, data, time.monotonic() + timeout, f"the command {argv[0]!r}", timeout)
+        finally:
+            _kill(process)
+    return Ended(process.returncode, bytes(pipes.out), bytes(pipes.err))
+
+
+def _started(argv: Sequence[str], folder: Path, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
     pipe = subprocess.PIPE
     try:
-        process = subprocess.Popen(
+        return subprocess.Popen(
             list(argv), stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, env=dict(env), start_new_session=True
         )
     except (FileNotFoundError, NotADirectoryError) as error:
         raise SetupError(f"the command {argv[0]!r} is not there; install it or correct its name.") from error
     except (OSError, ValueError) as error:
-        raise SetupError(f"the command {argv[0]!r} cannot be started: {error}.") from error
+        raise SetupError(f"the command {argv[0]!r} cannot be started: {reason(error)}.") from error
+
+
+@contextmanager
+def _unwinding() -> Iterator[None]:
+    """Let a signal that would end this process at once end it by ``SystemExit``, so that what is open is closed.
+
+    A handler of our caller's stays, and only the main thread may set one.
+    """
+
+    def leave(number: int, _: object) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    asked = (signal.SIGTERM, signal.SIGHUP) if threading.current_thread() is threading.main_thread() else ()
+    taken = [number for number in asked if signal.getsignal(number) is signal.SIG_DFL]
+    for number in taken:
+        signal.signal(number, leave)
     try:
-        pipes = _exchange(process, data, time.monotonic() + timeout, f"the command {argv[0]!r}", timeout)
+        yield
     finally:
-        _kill(process)
-    return Ended(process.returncode, bytes(pipes.out), bytes(pipes.err))
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _exchange(process: subprocess.Popen[bytes], data: bytes, deadline: float, name: str, timeout: float) -> _Pipes:
