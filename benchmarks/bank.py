@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.bank_peer import PEER, BankPeer, bank_peer
+from benchmarks.bank_peer import PEER, bank_peer
 from benchmarks.bank_side import Side, Worker
 from benchmarks.bank_texts import KINDS, asked_for, lesson, questions
 from benchmarks.commands import PROGRAM
@@ -26,11 +26,14 @@ from benchmarks.table import Row, in_turns
 SIZES = (1_000, 10_000, 50_000, 100_000)
 REMEMBERED, ASKED, STARTS = 200, 60, 7
 ROUNDS = 10
+PATIENCE = 20.0
+"""Seconds of one side after which a cell ends, after three rounds at the earliest: both sides still did the same."""
 FLAT = 1.5
 FIVE = 50_000
 """The size from which on a recall has to be five times as fast."""
 FEW = 1_100
 """What the original is told in one session: it keeps no more than 1,000 lessons of one that has not slept."""
+MEMORY = "/dev/shm"
 NEW = 10_000_000
 """The number of the first lesson that no bank holds yet."""
 
@@ -41,12 +44,12 @@ def run() -> list[Row]:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         ours = Side(folder)
-        count = ours.grow(sizes)
+        ours.grow(sizes)
         theirs = None if other.missing else Side(folder, other)
         if theirs:
             theirs.grow(sizes)
         rows = [row for size in sizes for row in _size(ours, theirs, size, other.missing)]
-        return [*rows, *_flat(ours, sizes), _all_there(folder, ours, other, max(sizes), count)]
+        return [*rows, *_flat(ours, sizes), _all_there(ours, theirs, max(sizes))]
 
 
 def _sizes() -> tuple[int, ...]:
@@ -129,18 +132,17 @@ def _flat(ours: Side, sizes: Sequence[int]) -> list[Row]:
     return [Row(what, found, f"ours at {small:,}", beside, at_most=FLAT, note=_processor(answers))]
 
 
-def _all_there(folder: Path, ours: Side, other: BankPeer, told: int, count: int) -> Row:
-    wrong = [f"{count:,} of {told:,} lessons are there"] if count != told else []
-    note = f"{told / ours.filled:,.0f} a second"
-    if not other.missing:
-        place = folder / "few"
-        place.mkdir()
-        worker = Side(folder, other).worker(place)
-        worker.ask("remember", [lesson(number) for number in range(FEW)])
-        note += f"; the original's keeps {worker.ask('count')['count']:,} of {FEW:,}"
-        worker.end()
-    what = f"rows after {told:,} remembers in one session"
-    return Row(what, [count], unit="rows", note=note, checks=wrong)
+def _all_there(ours: Side, theirs: Side | None, told: int) -> Row:
+    """Whether each is still there. Durability is not the question, so a disk in memory is used where there is one."""
+    room = MEMORY if os.access(MEMORY, os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=room) as place:
+        there, seconds = ours.told(Path(place), told)
+    wrong = [f"{there:,} of {told:,} lessons are there"] if there != told else []
+    note = f"{told / seconds:,.0f} a second{' in memory' if room else ''}"
+    if theirs:
+        with tempfile.TemporaryDirectory(dir=room) as place:
+            note += f"; the original's keeps {theirs.told(Path(place), FEW)[0]:,} of {FEW:,}"
+    return Row(f"rows after {told:,} remembers in one session", [there], unit="rows", note=note, checks=wrong)
 
 
 def _in_rounds(workers: Sequence[Worker], do: str, before: Sequence[str], texts: Sequence[str]) -> list[dict[str, Any]]:
@@ -150,7 +152,9 @@ def _in_rounds(workers: Sequence[Worker], do: str, before: Sequence[str], texts:
     step = math.ceil(len(texts) / ROUNDS)
     parts = [texts[first : first + step] for first in range(0, len(texts), step)]
     answers: list[dict[str, Any]] = [{"seconds": [], "found": [], "cpu": 0.0} for _ in workers]
-    for part in parts:
+    for number, part in enumerate(parts):
+        if number >= 3 and any(sum(answer["seconds"]) > PATIENCE for answer in answers):
+            break
         for answer, worker in zip(answers, workers, strict=True):
             said = worker.ask(do, part)
             for key in answer:
@@ -168,10 +172,10 @@ def _not_found(texts: Sequence[str], found: Sequence[Sequence[str]]) -> list[str
     """A fast answer that is wrong is worth nothing."""
     lost = [
         text
-        for text, lessons in zip(texts, found, strict=True)
+        for text, lessons in zip(texts, found, strict=False)  # some were perhaps not asked
         if not any(one.startswith(asked_for(text)) for one in lessons)
     ]
-    return [f"{len(lost)} of {len(texts)} not among the first five, such as {lost[0]!r}"] if lost else []
+    return [f"{len(lost)} of {len(found)} not among the first five, such as {lost[0]!r}"] if lost else []
 
 
 def _seconds(answers: Sequence[dict[str, Any]]) -> list[float]:

@@ -66,28 +66,32 @@ class Side:
         self._folder, self._peer = folder / self.name, peer
         self.work = folder / "work"
         self.work.mkdir(parents=True, exist_ok=True)
-        self.filled = 0.0
-        """Seconds it took to grow, all sizes together."""
 
-    def grow(self, sizes: Sequence[int]) -> int:
-        """Tell one session one lesson after the other, copy the bank at each size, and return how many are there."""
+    def grow(self, sizes: Sequence[int]) -> None:
+        """Fill one bank, many lessons at once, and copy it at each size."""
         growing = self._folder / "growing"
         growing.mkdir(parents=True)
         worker = self.worker(growing)
-        start, there = time.perf_counter(), 0
+        there = 0
         for size in sorted(sizes):
             for first in range(there, size, _AT_ONCE):
                 worker.ask("fill", [lesson(number) for number in range(first, min(first + _AT_ONCE, size))])
             there = size
             # Nobody writes meanwhile, so the copy is whole, with all that lies beside the file.
             shutil.copytree(growing, self._pattern(size))
-        self.filled = time.perf_counter() - start
-        count = int(worker.ask("count")["count"])
         worker.end()
         shutil.rmtree(growing)
         for size in sizes:
             self._settle(self._pattern(size))
-        return count
+
+    def told(self, place: Path, count: int) -> tuple[int, float]:
+        """Tell one session so many lessons one by one; return how many are there then, and the seconds it took."""
+        worker, start = self.worker(place), time.perf_counter()
+        for first in range(0, count, _AT_ONCE):
+            worker.ask("remember", [lesson(number) for number in range(first, min(first + _AT_ONCE, count))])
+        seconds, there = time.perf_counter() - start, int(worker.ask("count")["count"])
+        worker.end()
+        return there, seconds
 
     def bytes(self, size: int) -> int:
         """Return how many bytes a closed bank of that size takes, with all that lies beside it."""
