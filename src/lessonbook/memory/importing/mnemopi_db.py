@@ -5,14 +5,13 @@ A bank is one file: ``mnemopi.db``, which all projects share, and ``banks/<bank>
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
 from lessonbook.core.errors import StoreError
 from lessonbook.memory.importing.mnemopi_tables import MEMORIES, SHARED, TABLES, finished
-from lessonbook.memory.importing.sqlite_rows import MAGIC, Damaged, Source, opened
+from lessonbook.memory.importing.sqlite_rows import BROKEN, MAGIC, Damaged, Source, opened
 from lessonbook.memory.importing.values import Imported, ReadProblem
 
 NAME = "mnemopi.db"
@@ -28,7 +27,7 @@ def matches(path: Path, head: bytes) -> bool:
     try:
         with opened(path) as source:
             return not source.tables().keys().isdisjoint(MEMORIES)
-    except (sqlite3.Error, StoreError):
+    except (*BROKEN, StoreError):
         return False
 
 
@@ -40,8 +39,8 @@ def read(path: Path) -> Iterator[Imported | ReadProblem]:
     for file in (path, *_others(path)):
         try:
             yield from _file(file)
-        except (sqlite3.Error, StoreError) as error:
-            yield ReadProblem(str(file), f"it cannot be read ({str(error).rstrip('.')})")
+        except (*BROKEN, StoreError) as error:
+            yield ReadProblem(str(file), f"it cannot be read ({_said(error)})")
 
 
 def _others(path: Path) -> list[Path]:
@@ -83,6 +82,10 @@ def _table(
         yield found
         if draft.lost:
             yield ReadProblem(where, f"{draft.lost} cannot be read; its text was")
+
+
+def _said(error: Exception) -> str:
+    return "it is damaged" if isinstance(error, UnicodeError) else str(error).rstrip(".")
 
 
 def _is_bank(path: Path) -> bool:

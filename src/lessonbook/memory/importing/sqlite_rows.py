@@ -16,6 +16,8 @@ from lessonbook.core.value import Value
 from lessonbook.system import snapshots
 
 MAGIC = b"SQLite format 3\0"
+BROKEN = (sqlite3.Error, UnicodeError, OverflowError)
+"""What a damaged file raises: SQLite repeats bytes of it in its messages, which then are not always text."""
 _BATCH = 200
 _WAIT = 10.0
 _LOWEST = -(2**63)
@@ -51,7 +53,7 @@ class Source:
         return any(snapshots.mark(path) != before for path, before in self._before.items())
 
     def tables(self) -> dict[str, tuple[str, ...]]:
-        """Return the columns of each table by its name. Raises ``sqlite3.Error`` where the file is no database."""
+        """Return the columns of each table by its name. Raises one of ``BROKEN`` where it is no database."""
         found = self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         return {name: self._columns(name) for (name,) in found if isinstance(name, str)}
 
@@ -59,7 +61,7 @@ class Source:
         """Whether a table has a row of that id; no where that cannot be told."""
         try:
             found = self._db.execute(f"SELECT 1 FROM {_quoted(table)} WHERE id = ?", (id,)).fetchone()
-        except (sqlite3.Error, OverflowError):
+        except BROKEN:
             return False
         return found is not None
 
@@ -70,7 +72,7 @@ class Source:
         while True:
             try:
                 found = self._db.execute(query, (start, batch)).fetchall()
-            except (sqlite3.Error, OverflowError) as error:
+            except BROKEN as error:
                 if batch > 1:
                     batch = 1
                     continue
@@ -99,7 +101,7 @@ class Source:
         """Return the number of the first row from ``start`` on; ``None`` where there is none or it cannot be told."""
         try:
             found = self._db.execute(f"SELECT rowid {_FROM.format(_quoted(table))}", (start, 1)).fetchone()
-        except (sqlite3.Error, OverflowError):
+        except BROKEN:
             return None
         return found[0] if found and isinstance(found[0], int) else None
 
@@ -109,7 +111,7 @@ class Source:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Source]:
-    """Open a SQLite file for reading. Raises ``StoreError`` and, for what is no database, ``sqlite3.Error``."""
+    """Open a SQLite file for reading. Raises ``StoreError``, and ``BROKEN`` for what is no database."""
     logs = [path.with_name(path.name + end) for end in ("-wal", "-journal")]
     if not any((found := snapshots.mark(log)) and found[1] for log in logs):
         unlocked = _is_wal(path)
