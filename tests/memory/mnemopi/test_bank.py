@@ -21,7 +21,7 @@ from lessonbook.core.lesson import Lesson, Outcome, Scope
 from lessonbook.core.tidy import tidy
 from lessonbook.memory import scoring
 from lessonbook.memory.mnemopi import schema
-from lessonbook.memory.mnemopi.bank import MnemopiMemory, match_any
+from lessonbook.memory.mnemopi.bank import MnemopiMemory
 from lessonbook.testing import HARD_TEXTS
 
 WRITER = """

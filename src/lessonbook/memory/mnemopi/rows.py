@@ -1,0 +1,81 @@
+"""Turns a row of the bank's file into the values callers see, and a lesson into the columns it is kept in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from lessonbook.core.lesson import Kept, Lesson, Scope
+from lessonbook.core.tidy import same_text, tidy, tidy_lesson
+
+_T = TypeVar("_T", list[Any], dict[str, Any])
+SHARED = "global"
+"""The bank every project recalls. A project's own bank is its slug, which always ends in a digest."""
+
+_PLAIN = (
+    *("text", "source", "importance", "veracity", "memory_type", "title", "key", "cue", "component", "evidence"),
+    *("confidence", "valid_until", "branch"),
+)
+_KEEPING = ("created", "seen", "recalled", "recalled_at", "forgotten")
+_READ = ("id", "bank", *_PLAIN, "tags", "metadata", *_KEEPING, "superseded_by", "pinned", "invalid")
+CONTEXTS = """(
+    SELECT group_concat(told.context, '; ') FROM (
+        SELECT l.context WHERE l.context IS NOT NULL
+        UNION ALL SELECT s.context FROM sightings s WHERE s.lesson = l.id
+    ) told
+)"""
+"""Every context a lesson ``l`` was told in, the first first."""
+COLUMNS = ", ".join((*(f"l.{name}" for name in _READ), CONTEXTS))
+"""What ``kept`` needs of a lesson ``l``, in its order."""
+
+
+def kept(row: Sequence[object]) -> Kept:
+    """Return a row of ``COLUMNS`` as a value; cleaned once more, as another program may write this file."""
+    found = dict(zip(_READ, row, strict=False))
+    lesson = Lesson(
+        context=_text(row[len(_READ)]),
+        scope=Scope.GLOBAL if found["bank"] == SHARED else Scope.PROJECT,
+        tags=tuple(map(str, _parsed(found["tags"], list))),
+        metadata=MappingProxyType({str(key): str(value) for key, value in _parsed(found["metadata"], dict).items()}),
+        **{name: found[name] for name in _PLAIN},  # type: ignore[arg-type]
+    )
+    superseding = found["superseded_by"]
+    return Kept(
+        id=str(found["id"]),
+        lesson=tidy_lesson(lesson).lesson,
+        bank=str(found["bank"]),
+        superseded_by=None if superseding is None else str(superseding),
+        pinned=bool(found["pinned"]),
+        invalid=found["invalid"],  # type: ignore[arg-type]
+        **{name: found[name] for name in _KEEPING},  # type: ignore[arg-type]
+    )
+
+
+def columns(lesson: Lesson) -> dict[str, object]:
+    """Return the columns of a tidied lesson, its bank and times left out."""
+    return {
+        **{name: getattr(lesson, name) for name in _PLAIN},
+        "same": same_text(lesson.text),
+        "context": lesson.context,
+        "tags": json.dumps(lesson.tags, ensure_ascii=False),
+        "metadata": as_json(lesson.metadata),
+    }
+
+
+def as_json(told: Mapping[str, object]) -> str:
+    """Return ``told`` as one text, the same for equal mappings."""
+    return json.dumps(dict(told), sort_keys=True, ensure_ascii=False)
+
+
+def _parsed(text: object, kind: type[_T]) -> _T:
+    try:
+        found = json.loads(str(text))
+    except (ValueError, RecursionError):
+        return kind()
+    return found if isinstance(found, kind) else kind()
+
+
+def _text(value: object) -> str | None:
+    return tidy(str(value)).text or None if value is not None else None
