@@ -33,7 +33,7 @@ bench: $(STAMP)  ## side-by-side timings against the peers; prints ratios
 
 lock:  ## write requirements/dev.txt anew from pyproject.toml (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet \
-	  --group dev --extra zst pyproject.toml -o requirements/dev.txt
+	  --group dev --all-extras pyproject.toml -o requirements/dev.txt
 
 clean:  ## remove everything that was set up here
 	rm -rf .venv .demo .bench .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
