@@ -113,7 +113,7 @@ def test_the_file_is_durable_private_and_ours(memory: MnemopiMemory, path: Path)
         pragmas = [db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "user_version")]
         assert pragmas == ["wal", len(schema.STEPS)]
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        db.execute("INSERT INTO lessons_fts (lessons_fts) VALUES ('integrity-check')")
+        db.execute("INSERT INTO words (words) VALUES ('integrity-check')")
     with memory._file.reading() as own:
         assert own.execute("PRAGMA synchronous").fetchone() == (2,)
 
@@ -191,22 +191,6 @@ def test_threads_may_share_one_memory(memory: MnemopiMemory) -> None:
     for thread in threads:
         thread.join()
     assert memory.count() == 40
-
-
-@pytest.mark.parametrize(
-    "data", [b"this is no database at all, and long enough to be one" * 40, b"SQLite format 3\0" + b"\xff" * 4096]
-)
-def test_a_damaged_file_is_named_and_left(path: Path, data: bytes) -> None:
-    path.parent.mkdir()
-    path.write_bytes(data)
-    with closing(MnemopiMemory(path, "p-1", clock())) as memory:
-        for act in (lambda: memory.store(Lesson("a")), memory.count, lambda: memory.recall("a")):
-            with pytest.raises(StoreError, match=r"bank\.db"):
-                act()
-    assert path.read_bytes() == data
-    path.unlink()
-    assert memory.store(Lesson("a")).outcome is Outcome.STORED
-    memory.close()
 
 
 def test_a_newer_file_and_another_programs_are_left_untouched(path: Path) -> None:

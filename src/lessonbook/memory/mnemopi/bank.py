@@ -29,9 +29,9 @@ class MnemopiMemory:
     """One project's view of the bank's file at ``path``. Meets ``core.ports.Bank``; usable from several threads.
 
     ``project`` is the project's slug, ``now`` the clock in epoch seconds, ``wait`` how many seconds other writers are
-    waited for, ``embedder`` what makes vectors, where it is installed, ``scoping`` which banks the project sees (its
-    own and the shared one, ``per-project`` its own alone, ``global`` the shared one alone). The file is opened at the first use; an open
-    that failed is tried again at the next.
+    waited for, ``embedder`` what makes vectors, where it is installed. ``scoping`` is which banks the project sees: its
+    own and the shared one, ``per-project`` its own alone, ``global`` the shared one alone. ``branch`` is kept with each
+    lesson. The file is opened at the first use; an open that failed is tried again at the next.
     """
 
     name = "mnemopi"
@@ -162,7 +162,7 @@ class MnemopiMemory:
 
     def _counted(self) -> int:
         marks = ", ".join("?" * len(self._banks))
-        query = f"SELECT count(DISTINCT same) FROM lessons WHERE bank IN ({marks}) AND forgotten IS NULL"  # noqa: S608
+        query = f"SELECT count(DISTINCT same) FROM lessons WHERE bank IN ({marks}) AND forgotten IS NULL"
         with self._file.reading() as db:
             return int(db.execute(query, self._banks).fetchone()[0])
 

@@ -58,8 +58,9 @@ def _pairs(numbers: Sequence[int], prints: Sequence[Print]) -> Iterator[tuple[in
 def proposed(db: sqlite3.Connection, banks: Sequence[str]) -> list[Pair]:
     """Return the pairs nobody decided on yet, likest first; without those one of which was changed away since."""
     rows = db.execute(
-        "SELECT m.kept, m.other, m.likeness FROM merges m JOIN lessons k ON k.id = m.kept JOIN lessons o ON o.id = m.other"
-        f" WHERE m.decided IS NULL AND k.bank IN ({', '.join('?' * len(banks))})"  # noqa: S608
+        "SELECT m.kept, m.other, m.likeness"
+        " FROM merges m JOIN lessons k ON k.id = m.kept JOIN lessons o ON o.id = m.other"
+        f" WHERE m.decided IS NULL AND k.bank IN ({', '.join('?' * len(banks))})"
         " AND k.bank = o.bank AND coalesce(k.forgotten, k.invalid, o.forgotten, o.invalid) IS NULL"
         " AND NOT (k.pinned AND o.pinned) ORDER BY m.likeness DESC, m.kept, m.other",
         tuple(banks),

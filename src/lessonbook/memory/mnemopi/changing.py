@@ -62,7 +62,7 @@ def set_columns(db: sqlite3.Connection, vectors: Vectors, number: int, columns: 
     """Set columns and bring what is made of them up to date: words, vector, entities and facts."""
     _check_free(db, number, columns)
     names = ", ".join(f"{name} = ?" for name in columns)
-    statement = f"UPDATE lessons SET {names} WHERE id = ?"  # noqa: S608 - names of our own columns
+    statement = f"UPDATE lessons SET {names} WHERE id = ?"
     if not _FOUND_BY.intersection(columns):
         db.execute(statement, (*columns.values(), number))
         return
@@ -76,7 +76,7 @@ def set_columns(db: sqlite3.Connection, vectors: Vectors, number: int, columns: 
 def embed(db: sqlite3.Connection, vectors: Vectors, number: int) -> None:
     """Keep the vector of a lesson, or none for a forgotten one."""
     *parts, forgotten = db.execute(
-        f"SELECT {', '.join(EMBEDDED)}, forgotten FROM lessons WHERE id = ?",  # noqa: S608
+        f"SELECT {', '.join(EMBEDDED)}, forgotten FROM lessons WHERE id = ?",
         (number,),
     ).fetchone()
     if forgotten is None:
@@ -91,7 +91,7 @@ def embedded(*parts: str | None) -> str:
 
 
 def _values(db: sqlite3.Connection, number: int, columns: Mapping[str, object]) -> dict[str, object]:
-    row = db.execute(f"SELECT {', '.join(columns)} FROM lessons WHERE id = ?", (number,)).fetchone()  # noqa: S608
+    row = db.execute(f"SELECT {', '.join(columns)} FROM lessons WHERE id = ?", (number,)).fetchone()
     return dict(zip(columns, row, strict=True))
 
 
@@ -102,7 +102,7 @@ def _check_free(db: sqlite3.Connection, number: int, columns: Mapping[str, objec
     wanted = {**_values(db, number, dict.fromkeys(("bank", "same", "key"))), **columns}
     for name, what in (("same", "text"), ("key", "key")):
         other = db.execute(
-            f"SELECT id FROM lessons WHERE bank = ? AND {name} = ? AND id <> ?",  # noqa: S608
+            f"SELECT id FROM lessons WHERE bank = ? AND {name} = ? AND id <> ?",
             (wanted["bank"], wanted[name], number),
         ).fetchone()
         if other:

@@ -24,7 +24,7 @@ class Finding(Value):
 
 
 def look(db: sqlite3.Connection, vectors: Vectors, *, deep: bool = False) -> list[Finding]:
-    """Return what was found, inside a transaction that is undone afterwards; ``deep`` compares every word and vector."""
+    """Return what was found, inside a transaction that is undone afterwards; ``deep`` compares words and vectors."""
     found = [*_whole(db), *_references(db), *_counted(db, vectors)]
     if deep:
         found += [*_words(db), *_vectors(db, vectors)]
@@ -55,7 +55,7 @@ def _references(db: sqlite3.Connection) -> Iterator[Finding]:
 def _counted(db: sqlite3.Connection, vectors: Vectors) -> Iterator[Finding]:
     lessons = "SELECT id FROM lessons WHERE forgotten IS NULL"
     missing, extra = (
-        db.execute(f"SELECT count(*) FROM ({one} EXCEPT {other})").fetchone()[0]  # noqa: S608
+        db.execute(f"SELECT count(*) FROM ({one} EXCEPT {other})").fetchone()[0]
         for one, other in ((lessons, "SELECT rowid FROM words"), ("SELECT rowid FROM words", lessons))
     )
     said = f"{missing:,} lessons missing, {extra:,} too many" if missing or extra else "every lesson is in it"
@@ -72,10 +72,10 @@ def _words(db: sqlite3.Connection) -> Iterator[Finding]:
         db.execute(_VOCAB.format(name=name, of=of))
     kept, made = _TERMS.format("words"), _TERMS.format("again")
     missing, extra = (
-        db.execute(f"SELECT count(*) FROM ({one} EXCEPT {other})").fetchone()[0]  # noqa: S608
+        db.execute(f"SELECT count(*) FROM ({one} EXCEPT {other})").fetchone()[0]
         for one, other in ((made, kept), (kept, made))
     )
-    total = db.execute(f"SELECT count(*) FROM ({made})").fetchone()[0]  # noqa: S608
+    total = db.execute(f"SELECT count(*) FROM ({made})").fetchone()[0]
     said = f"{total:,} words, {missing:,} missing, {extra:,} too many"
     yield Finding("words", said, bool(missing or extra))
 
@@ -100,7 +100,8 @@ def _vectors(db: sqlite3.Connection, vectors: Vectors) -> Iterator[Finding]:
             wanted[[number % SLOTS for number, _ in rows]] = embedder.embed([text for _, text in rows])
         checked, wrong, last = checked + len(rows), wrong + int((abs(kept - wanted) > CLOSE).any(1).sum()), block
     missing = db.execute(
-        "SELECT count(*) FROM lessons WHERE forgotten IS NULL AND id >= ? AND id NOT IN (SELECT lesson FROM unembedded)",
+        "SELECT count(*) FROM lessons"
+        " WHERE forgotten IS NULL AND id >= ? AND id NOT IN (SELECT lesson FROM unembedded)",
         ((last + 1) * SLOTS,),
     ).fetchone()[0]
     yield Finding("vectors", f"{checked:,} compared, {wrong:,} differ, {missing:,} missing", bool(wrong or missing))
@@ -108,7 +109,7 @@ def _vectors(db: sqlite3.Connection, vectors: Vectors) -> Iterator[Finding]:
 
 def _texts(db: sqlite3.Connection, block: int) -> list[tuple[int, str]]:
     rows = db.execute(
-        f"SELECT id, {', '.join(changing.EMBEDDED)} FROM lessons WHERE id >= ? AND id < ? AND forgotten IS NULL",  # noqa: S608
+        f"SELECT id, {', '.join(changing.EMBEDDED)} FROM lessons WHERE id >= ? AND id < ? AND forgotten IS NULL",
         (block * SLOTS, (block + 1) * SLOTS),
     )
     return [(row[0], changing.embedded(*row[1:])) for row in rows.fetchall()]

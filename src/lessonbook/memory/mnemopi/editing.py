@@ -50,7 +50,7 @@ class Editing:
                 where += " AND (l.seen, l.id) < (SELECT seen, id FROM lessons WHERE id = ?)"
                 values.append(str(number))
             where += f" AND l.forgotten IS {'NOT ' if forgotten else ''}NULL"
-            query = f"SELECT {COLUMNS} FROM lessons l WHERE {where} ORDER BY l.seen DESC, l.id DESC LIMIT ?"  # noqa: S608
+            query = f"SELECT {COLUMNS} FROM lessons l WHERE {where} ORDER BY l.seen DESC, l.id DESC LIMIT ?"
             return [kept(row) for row in db.execute(query, (*values, limit)).fetchall()]
 
     def update(self, lesson: str, changes: Mapping[str, object]) -> Kept:

@@ -95,7 +95,7 @@ def rebuild(db: sqlite3.Connection, name: str = "words") -> None:
     for (number,) in db.execute("SELECT id FROM lessons WHERE forgotten IS NULL ORDER BY id").fetchall():
         entry = entry_of(db, number)
         if entry is not None:
-            insert = f"INSERT INTO {name} (rowid, text, side, context, entities, bank) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608 - our own names
+            insert = f"INSERT INTO {name} (rowid, text, side, context, entities, bank) VALUES (?, ?, ?, ?, ?, ?)"
             db.execute(insert, (number, *entry))
     db.execute("INSERT OR REPLACE INTO about (name, value) VALUES (?, ?)", (_RULES, words.VERSION))
 

@@ -15,7 +15,7 @@ def newest(db: sqlite3.Connection, banks: Sequence[str], limit: int, now: float)
     """Return the lessons of ``banks`` told last, each text once."""
     marks = ", ".join("?" * len(banks))
     query = (
-        f"SELECT {COLUMNS} FROM lessons l WHERE l.bank IN ({marks}) AND l.forgotten IS NULL AND l.invalid IS NULL"  # noqa: S608
+        f"SELECT {COLUMNS} FROM lessons l WHERE l.bank IN ({marks}) AND l.forgotten IS NULL AND l.invalid IS NULL"
         " ORDER BY l.seen DESC, l.id DESC LIMIT ?"
     )
     rows = db.execute(query, (*banks, len(banks) * limit)).fetchall()

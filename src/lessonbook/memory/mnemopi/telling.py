@@ -40,7 +40,7 @@ class Teller(Value):
         if value is None:
             return None
         found = self.db.execute(
-            f"SELECT id FROM lessons WHERE bank = ? AND {column} = ?",  # noqa: S608
+            f"SELECT id FROM lessons WHERE bank = ? AND {column} = ?",
             (bank, value),
         ).fetchone()
         return int(found[0]) if found else None
@@ -48,7 +48,7 @@ class Teller(Value):
     def _add(self, bank: str, lesson: Lesson) -> Receipt:
         told = {"bank": bank, **columns(lesson), "created": self.now, "seen": self.now}
         names, marks = ", ".join(told), ", ".join("?" * len(told))
-        insert = f"INSERT INTO lessons ({names}) VALUES ({marks}) RETURNING id"  # noqa: S608
+        insert = f"INSERT INTO lessons ({names}) VALUES ({marks}) RETURNING id"
         number = int(self.db.execute(insert, tuple(told.values())).fetchone()[0])
         noting.note(self.db, number)
         index.add(self.db, number)

@@ -26,7 +26,7 @@ _MODEL = "vectors"
 
 
 class Vectors:
-    """The vectors of one open file. ``embedder`` is ``None`` where the extra is not installed: nothing is found then."""
+    """The vectors of one open file; ``embedder`` is ``None`` where the extra is not installed: none are made then."""
 
     def __init__(self, embedder: Embedder | None) -> None:
         self.embedder = embedder
@@ -36,11 +36,14 @@ class Vectors:
 
     def keep(self, db: sqlite3.Connection, number: int, text: str) -> None:
         """Keep the vector of a lesson's text, inside the transaction that changed the text."""
-        if self.embedder is None or not self.is_ours(db):
+        if self.embedder is None:
             self.clear(db, number)
             db.execute("INSERT OR IGNORE INTO unembedded (lesson) VALUES (?)", (number,))
-        else:
-            self._write(db, number, self._packed([text])[0])
+            return
+        if not self.is_ours(db):
+            self._begin_anew(db)
+        self._write(db, number, self._packed([text])[0])
+        db.execute("DELETE FROM unembedded WHERE lesson = ?", (number,))
 
     def clear(self, db: sqlite3.Connection, number: int) -> None:
         """Remove the vector of a lesson that is forgotten, or whose text changed where nobody can embed it."""

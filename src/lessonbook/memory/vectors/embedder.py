@@ -1,6 +1,7 @@
 """x"""
 
 from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, Protocol
 
