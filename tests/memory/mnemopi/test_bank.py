@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from lessonbook.core.errors import BusyError, StoreError
 from lessonbook.core.lesson import Lesson, Outcome, Scope
 from lessonbook.core.tidy import tidy
-from lessonbook.memory import scoring
 from lessonbook.memory.mnemopi import schema
 from lessonbook.memory.mnemopi.bank import MnemopiMemory
 from lessonbook.testing import HARD_TEXTS
@@ -258,16 +257,6 @@ def test_any_text_comes_back_and_any_question_is_answered(
         wanted = {tidy(text).text for text in told} - {""}
         assert {found.text for found in memory.recent()} == wanted
         assert {found.text for found in memory.recall(query)} <= wanted
-
-
-@settings(deadline=None, max_examples=100)
-@given(st.text())
-def test_no_question_is_an_error(query: str) -> None:
-    with closing(sqlite3.connect(":memory:")) as db:
-        db.execute("CREATE VIRTUAL TABLE t USING fts5 (a)")
-        terms = scoring.terms(tidy(query).text)
-        if terms:
-            db.execute("SELECT * FROM t WHERE t MATCH ?", (match_any(terms),)).fetchall()
 
 
 def test_hard_texts_are_found_by_themselves(memory: MnemopiMemory) -> None:

@@ -25,6 +25,8 @@ from lessonbook.memory.mnemopi.bank import MnemopiMemory
 from lessonbook.memory.vectors.registry import open_embedder
 file, who = sys.argv[1:]
 memory = MnemopiMemory(Path(file), "p-1", time.time, embedder=open_embedder())
+memory.store(Lesson("the first"))
+memory.recall("first")  # loads the embedder, where there is one
 for n in range(10**6):
     receipt = memory.store(Lesson(f"writer {who} lesson {n} ends here", key=f"k{n % 50}" if n % 3 == 0 else None))
     sys.stdout.write(f"{receipt.id} {who} {n}\\n")

@@ -24,6 +24,7 @@ class Hashed:
         self.dimensions = dimensions
         self.id = f"hashed-{dimensions}"
         self.made = 0
+        self.is_loaded = True
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         self.made += len(texts)
@@ -34,6 +35,10 @@ class Hashed:
             row /= np.linalg.norm(row) or 1
         return made
 
+    def embed_words(self, words: Sequence[tuple[str, float]]) -> np.ndarray:
+        made = sum((counts * self.embed([word])[0] for word, counts in words), np.zeros(self.dimensions, np.float32))
+        return made / (np.linalg.norm(made) or 1)
+
 
 @pytest.fixture
 def opened(path: Path, clock: Callable[[], float]) -> Callable[..., MnemopiMemory]:
@@ -42,7 +47,7 @@ def opened(path: Path, clock: Callable[[], float]) -> Callable[..., MnemopiMemor
 
 def likeness(memory: MnemopiMemory, query: str) -> dict[str, float]:
     with memory._file.reading() as db:
-        found = memory._vectors.likeness(db, query)
+        found = memory._vectors.likeness(db, [(word, 1.0) for word in query.split()])
     return {} if found is None else {str(n): round(float(found[n]), 3) for n in np.flatnonzero(found > 0.05)}
 
 

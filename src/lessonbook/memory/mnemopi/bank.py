@@ -11,11 +11,12 @@ from typing import TypeVar
 from lessonbook.core.errors import LessonbookError, StoreError
 from lessonbook.core.lesson import EMPTY, Change, Kept, Lesson, Outcome, Recalled, Receipt, Scope
 from lessonbook.core.tidy import tidy_lesson
-from lessonbook.memory.mnemopi import erasing, mending, searching
+from lessonbook.memory.mnemopi import erasing, mending
 from lessonbook.memory.mnemopi.connection import WAIT, BankFile, DamagedError
 from lessonbook.memory.mnemopi.editing import Editing
 from lessonbook.memory.mnemopi.fields import CONTEXT_LIMIT, TEXT_LIMIT
 from lessonbook.memory.mnemopi.rows import SHARED
+from lessonbook.memory.mnemopi.searching import Searching
 from lessonbook.memory.mnemopi.telling import Teller
 from lessonbook.memory.mnemopi.vectors import Vectors
 from lessonbook.memory.vectors.embedder import Embedder
@@ -55,6 +56,7 @@ class MnemopiMemory:
         self._branch = branch
         self._now = now
         self._editing = Editing(self._file.reading, self._file.writing, self._vectors, self._banks, now)
+        self._searching = Searching(self._vectors, self._banks)
         self._recalled: dict[int, int] = {}
 
     def store(self, lesson: Lesson) -> Receipt:
@@ -154,11 +156,11 @@ class MnemopiMemory:
         if self._vectors.embedder is not None:
             self._catch_up()
         with self._file.reading() as db:
-            return searching.search(db, self._vectors, self._banks, query, limit, self._now())
+            return self._searching.search(db, query, limit, self._now())
 
     def _newest(self, limit: int) -> list[Recalled]:
         with self._file.reading() as db:
-            return searching.newest(db, self._banks, limit, self._now())
+            return self._searching.newest(db, limit, self._now())
 
     def _counted(self) -> int:
         marks = ", ".join("?" * len(self._banks))

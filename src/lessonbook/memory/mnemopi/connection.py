@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lessonbook.core.errors import BusyError, LessonbookError, StoreError
-from lessonbook.memory.mnemopi import schema
+from lessonbook.memory.mnemopi import index, schema
 from lessonbook.system import files
 
 WAIT = 10.0
@@ -85,6 +85,8 @@ class BankFile:
             db = self._open()
         except (sqlite3.OperationalError, StoreError):
             db = self._open_unchanging()
+        # How many lessons have a word; a table of this connection alone, over the index.
+        db.execute("CREATE VIRTUAL TABLE temp.words_rows USING fts5vocab (main, words, row)")
         db.execute("PRAGMA query_only = ON")
         return db
 
@@ -106,7 +108,7 @@ class BankFile:
             check(db, self.path)
             db.execute("PRAGMA synchronous = FULL")
             db.execute("PRAGMA foreign_keys = ON")
-            if schema.version(db) < len(schema.STEPS):
+            if schema.version(db) < len(schema.STEPS) or not index.is_current(db):
                 schema.migrate(db)
             self._prefer_wal(db)
         except BaseException:  # also an interrupt: closing undoes a step half done

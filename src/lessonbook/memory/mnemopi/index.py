@@ -8,29 +8,22 @@ computed from the row. So a row changes only inside ``reindexed``, and other rul
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from lessonbook.core import words
-from lessonbook.memory.mnemopi.rows import CONTEXTS
+from lessonbook.memory.mnemopi.rows import CONTEXTS, SIDE
 
-TABLE = """
-CREATE VIRTUAL TABLE {name} USING fts5 (
-    text, side, context, entities, bank, content = '', tokenize = "{tokenize}"
-)
-"""
+COLUMNS = "text, side, context, bank"
+_TABLE = f"CREATE VIRTUAL TABLE {{}} USING fts5 ({COLUMNS}, content = '', tokenize = \"{words.TOKENIZE}\")"
 _RULES = "words"
 _ROW = f"""
-SELECT l.text, l.title, l.cue, l.component, l.key, l.tags, {CONTEXTS},
-    (SELECT group_concat(e.value, ' ') FROM entities e WHERE e.lesson = l.id), l.bank, l.forgotten
-FROM lessons l WHERE l.id = ?
+SELECT l.text, {SIDE}, coalesce({CONTEXTS}, ''), l.bank FROM lessons l WHERE l.id = ? AND l.forgotten IS NULL
 """
 
-Entry = tuple[str, str, str, str, str]
-"""The words of one lesson: of its text, of its title, cue, tags and the like, of its contexts, of what it names; and
-one word that stands for its bank."""
+Entry = tuple[str, str, str, str]
+"""The words of one lesson: of its text, of its title, cue, tags and the like, of its contexts; and one for its bank."""
 
 
 @contextmanager
@@ -41,38 +34,33 @@ def reindexed(db: sqlite3.Connection, number: int) -> Iterator[None]:
     add(db, number)
 
 
-def add(db: sqlite3.Connection, number: int) -> None:
+def add(db: sqlite3.Connection, number: int, name: str = "words") -> None:
     """Make the entry of a lesson that has none; a forgotten one gets none."""
     entry = entry_of(db, number)
     if entry is not None:
-        db.execute(
-            "INSERT INTO words (rowid, text, side, context, entities, bank) VALUES (?, ?, ?, ?, ?, ?)", (number, *entry)
-        )
+        insert = f"INSERT INTO {name} (rowid, {COLUMNS}) VALUES (?, ?, ?, ?, ?)"
+        db.execute(insert, (number, *entry))
 
 
 def remove(db: sqlite3.Connection, number: int) -> None:
     """Remove the entry of a lesson whose row is as it was when the entry was made."""
     entry = entry_of(db, number)
     if entry is not None:
-        db.execute(
-            "INSERT INTO words (words, rowid, text, side, context, entities, bank) VALUES ('delete', ?, ?, ?, ?, ?, ?)",
-            (number, *entry),
-        )
+        delete = f"INSERT INTO words (words, rowid, {COLUMNS}) VALUES ('delete', ?, ?, ?, ?, ?)"
+        db.execute(delete, (number, *entry))
 
 
 def entry_of(db: sqlite3.Connection, number: int) -> Entry | None:
     """Return the words a lesson is found by; ``None`` for one that is not there or was forgotten."""
     row = db.execute(_ROW, (number,)).fetchone()
-    if row is None or row[9] is not None:
+    if row is None:
         return None
-    text, title, cue, component, key, tags, contexts, entities, bank, _ = row
-    side = " ".join(filter(None, (title, cue, component, key, *_tags(tags))))
-    made = words.index_words
-    return made(text), made(side), made(contexts or ""), made(entities or ""), bank_word(bank)
+    text, side, contexts = (words.index_words(part) for part in row[:3])
+    return text, side, contexts, bank_word(row[3])
 
 
 def bank_word(bank: str) -> str:
-    """Return the one word that stands for a bank; no word of a lesson is like it, as it stands in its own column."""
+    """Return the one word that stands for a bank; it stands in a column of its own."""
     return "b" + bank.encode("utf-8", "replace").hex()
 
 
@@ -91,18 +79,7 @@ def bring_up_to_date(db: sqlite3.Connection) -> None:
 def rebuild(db: sqlite3.Connection, name: str = "words") -> None:
     """Make the index anew from the rows, inside the transaction that is open."""
     db.execute(f"DROP TABLE IF EXISTS {name}")
-    db.execute(TABLE.format(name=name, tokenize=words.TOKENIZE))
+    db.execute(_TABLE.format(name))
     for (number,) in db.execute("SELECT id FROM lessons WHERE forgotten IS NULL ORDER BY id").fetchall():
-        entry = entry_of(db, number)
-        if entry is not None:
-            insert = f"INSERT INTO {name} (rowid, text, side, context, entities, bank) VALUES (?, ?, ?, ?, ?, ?)"
-            db.execute(insert, (number, *entry))
+        add(db, number, name)
     db.execute("INSERT OR REPLACE INTO about (name, value) VALUES (?, ?)", (_RULES, words.VERSION))
-
-
-def _tags(text: str) -> list[str]:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return []
-    return [str(tag) for tag in found] if isinstance(found, list) else []

@@ -27,6 +27,9 @@ CONTEXTS = """(
     ) told
 )"""
 """Every context a lesson ``l`` was told in, the first first."""
+SIDE = """trim(coalesce(l.title, '') || ' ' || coalesce(l.cue, '') || ' ' || coalesce(l.component, '') || ' ' ||
+    coalesce(l.key, '') || ' ' || (SELECT coalesce(group_concat(t.value, ' '), '') FROM json_each(l.tags) t))"""
+"""What a lesson ``l`` is found by beside its text and contexts."""
 COLUMNS = ", ".join((*(f"l.{name}" for name in _READ), CONTEXTS))
 """What ``kept`` needs of a lesson ``l``, in its order."""
 

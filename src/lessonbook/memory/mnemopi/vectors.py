@@ -4,7 +4,8 @@ Vectors lie in blocks of 64 in the bank's own file, lesson ``n`` in slot ``n % 6
 floats of length 1; an empty slot is all zeros. They change in the same transaction as their row, so no crash can part
 the two, and a reader loads only the blocks whose revision it has not seen, into one contiguous array.
 
-Who writes without an embedder lists the lesson in ``unembedded``; the next who has one catches up.
+Who writes without an embedder, or before it is loaded, which takes longer than the write, lists the lesson in
+``unembedded``; the next recall with one catches up.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Vectors:
 
     def keep(self, db: sqlite3.Connection, number: int, text: str) -> None:
         """Keep the vector of a lesson's text, inside the transaction that changed the text."""
-        if self.embedder is None:
+        if self.embedder is None or not self.embedder.is_loaded:
             self.clear(db, number)
             db.execute("INSERT OR IGNORE INTO unembedded (lesson) VALUES (?)", (number,))
             return
@@ -74,16 +75,39 @@ class Vectors:
             return False
         return not self.is_ours(db) or db.execute("SELECT 1 FROM unembedded LIMIT 1").fetchone() is not None
 
-    def likeness(self, db: sqlite3.Connection, query: str) -> NDArray[np.float32] | None:
-        """Return the cosine of every lesson with ``query``, lesson ``n`` at index ``n``; 0 where it has no vector.
+    def likeness(self, db: sqlite3.Connection, words: Sequence[tuple[str, float]]) -> NDArray[np.float32] | None:
+        """Return the cosine of every lesson with a question's words, lesson ``n`` at index ``n``; 0 without a vector.
 
-        ``None`` where nothing can be compared: no embedder, another one's vectors, or a query without a vector.
+        ``None`` where nothing can be compared: no embedder, another one's vectors, or words without a vector.
         """
         if self.embedder is None or not self.is_ours(db):
             return None
         array = self._loaded(db)
-        vector = self.embedder.embed([query])[0]
+        vector = self.embedder.embed_words(words)
         return array @ vector if len(array) and vector.any() else None
+
+    def nearest(
+        self,
+        db: sqlite3.Connection,
+        likeness: NDArray[np.float32],
+        wanted: int,
+        banks: Sequence[str] | None,
+        least: float,
+    ) -> list[int]:
+        """Return up to ``wanted`` lessons whose likeness is above ``least``, likest first; of ``banks`` where given."""
+        import numpy as np
+
+        if banks is None:
+            places = np.flatnonzero(likeness > least)
+        else:
+            marks = ", ".join("?" * len(banks))
+            rows = db.execute(f"SELECT id FROM lessons WHERE bank IN ({marks})", tuple(banks))
+            mine = np.fromiter((row[0] for row in rows), np.int64)
+            mine = mine[mine < len(likeness)]
+            places = mine[likeness[mine] > least]
+        if len(places) > wanted:
+            places = places[np.argpartition(-likeness[places], wanted)[:wanted]]
+        return [int(place) for place in places[np.argsort(-likeness[places], kind="stable")]]
 
     def _loaded(self, db: sqlite3.Connection) -> NDArray[np.float32]:
         import numpy as np
