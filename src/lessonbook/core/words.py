@@ -31,6 +31,8 @@ _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
     "\U00020000-\U0003ffff]+"
 )
+_MARKS = frozenset("!\"#%&'()*,-./:;?@[\\]_{}")
+"""What ``_says_something`` would say no to."""
 _LONGEST = 64
 """Longer words are cut: nobody types them, and one lesson must not fill the index with noise."""
 
@@ -115,7 +117,12 @@ def _without_verb_ending(word: str) -> str:
 
 def _words(text: str) -> list[str]:
     pieces = _PIECE.findall(text)
-    found = [word for piece in pieces for word in _of_piece(piece)]
+    found: list[str] = []
+    for piece in pieces:
+        if piece.isascii() and piece.isalpha() and piece.islower():  # most words are; the rest takes ten times as long
+            found.append(piece)
+        elif piece not in _MARKS:
+            found.extend(_of_piece(piece))
     return found or [piece for piece in pieces if _visible(piece)]
 
 

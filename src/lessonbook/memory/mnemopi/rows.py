@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from lessonbook.core.lesson import Kept, Lesson, Scope
-from lessonbook.core.tidy import same_text, tidy, tidy_lesson
+from lessonbook.core.tidy import same_text, tidy_lesson
 
 _T = TypeVar("_T", list[Any], dict[str, Any])
 SHARED = "global"
@@ -20,15 +20,11 @@ _PLAIN = (
 )
 _KEEPING = ("created", "seen", "recalled", "recalled_at", "forgotten")
 _READ = ("id", "bank", *_PLAIN, "tags", "metadata", *_KEEPING, "superseded_by", "pinned", "invalid")
-CONTEXTS = """(
-    SELECT group_concat(told.context, '; ') FROM (
-        SELECT l.context WHERE l.context IS NOT NULL
-        UNION ALL SELECT s.context FROM sightings s WHERE s.lesson = l.id
-    ) told
-)"""
+_LATER = "(SELECT group_concat('; ' || s.context, '') FROM sightings s WHERE s.lesson = l.id)"
+CONTEXTS = f"CASE WHEN l.context IS NULL THEN substr({_LATER}, 3) ELSE l.context || coalesce({_LATER}, '') END"
 """Every context a lesson ``l`` was told in, the first first."""
-SIDE = """trim(coalesce(l.title, '') || ' ' || coalesce(l.cue, '') || ' ' || coalesce(l.component, '') || ' ' ||
-    coalesce(l.key, '') || ' ' || (SELECT coalesce(group_concat(t.value, ' '), '') FROM json_each(l.tags) t))"""
+_TAGS = "CASE l.tags WHEN '[]' THEN '' ELSE (SELECT group_concat(t.value, ' ') FROM json_each(l.tags) t) END"
+SIDE = " || ' ' || ".join((*(f"coalesce(l.{name}, '')" for name in ("title", "cue", "component", "key")), _TAGS))
 """What a lesson ``l`` is found by beside its text and contexts."""
 COLUMNS = ", ".join((*(f"l.{name}" for name in _READ), CONTEXTS))
 """What ``kept`` needs of a lesson ``l``, in its order."""
@@ -36,9 +32,15 @@ COLUMNS = ", ".join((*(f"l.{name}" for name in _READ), CONTEXTS))
 
 def kept(row: Sequence[object]) -> Kept:
     """Return a row of ``COLUMNS`` as a value; cleaned once more, as another program may write this file."""
+    found = as_it_is(row)
+    return found.but(lesson=tidy_lesson(found.lesson).lesson)
+
+
+def as_it_is(row: Sequence[object]) -> Kept:
+    """Return a row of ``COLUMNS`` as a value, not cleaned: for what is compared and not shown."""
     found = dict(zip(_READ, row, strict=False))
     lesson = Lesson(
-        context=_text(row[len(_READ)]),
+        context=None if row[len(_READ)] is None else str(row[len(_READ)]),
         scope=Scope.GLOBAL if found["bank"] == SHARED else Scope.PROJECT,
         tags=tuple(map(str, _parsed(found["tags"], list))),
         metadata=MappingProxyType({str(key): str(value) for key, value in _parsed(found["metadata"], dict).items()}),
@@ -47,7 +49,7 @@ def kept(row: Sequence[object]) -> Kept:
     superseding = found["superseded_by"]
     return Kept(
         id=str(found["id"]),
-        lesson=tidy_lesson(lesson).lesson,
+        lesson=lesson,
         bank=str(found["bank"]),
         superseded_by=None if superseding is None else str(superseding),
         pinned=bool(found["pinned"]),
@@ -78,7 +80,3 @@ def _parsed(text: object, kind: type[_T]) -> _T:
     except (ValueError, RecursionError):
         return kind()
     return found if isinstance(found, kind) else kind()
-
-
-def _text(value: object) -> str | None:
-    return tidy(str(value)).text or None if value is not None else None

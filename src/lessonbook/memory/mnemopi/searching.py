@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from lessonbook.core.clean import clean_line
 from lessonbook.core.lesson import Kept, Part, Recalled
-from lessonbook.core.tidy import same_text
+from lessonbook.core.tidy import same_text, tidy_lesson
 from lessonbook.core.words import Term, stems, terms
 from lessonbook.memory.mnemopi import candidates, ranking
 from lessonbook.memory.mnemopi.candidates import Statistics
-from lessonbook.memory.mnemopi.rows import COLUMNS, CONTEXTS, SHARED, SIDE, kept
+from lessonbook.memory.mnemopi.rows import COLUMNS, CONTEXTS, SHARED, SIDE, as_it_is, kept
 from lessonbook.memory.mnemopi.vectors import Vectors
 
 TYPE_CHECKING = False
@@ -45,8 +45,8 @@ class Searching:
         numbers, likeness = self._candidates(db, asked, having, limit)
         scores = self._scored(db, numbers, likeness, asked, having)
         best = sorted(scores, key=lambda number: (-_sum(scores[number]), -number))
-        # The small terms can lift a lesson by a few places only: twice as many as asked for are looked at.
-        return self._answers(db, best[: 2 * limit + 20], scores, now)[:limit]
+        # The small terms lift a lesson by a few places only, so no more than these are looked at whole.
+        return self._answers(db, best[: 2 * limit + 20], scores, limit, now)
 
     def newest(self, db: sqlite3.Connection, limit: int, now: float) -> list[Recalled]:
         """Return the lessons of the banks told last that still hold, each text once."""
@@ -55,7 +55,8 @@ class Searching:
             " AND l.forgotten IS NULL AND l.invalid IS NULL ORDER BY l.seen DESC, l.id DESC LIMIT ?"
         )
         rows = db.execute(query, (*self._banks, len(self._banks) * limit)).fetchall()
-        return _distinct([_shown(kept(row), (), now) for row in rows])[:limit]
+        best = _distinct([((), kept(row)) for row in rows])[:limit]
+        return [_shown(one, parts, now) for parts, one in best]
 
     def _candidates(
         self, db: sqlite3.Connection, asked: Sequence[Term], having: Mapping[str, int], limit: int
@@ -96,7 +97,7 @@ class Searching:
         query = (
             f"SELECT l.id, l.text, {SIDE}, coalesce({CONTEXTS}, '')"
             f" FROM lessons l WHERE l.id IN ({', '.join('?' * len(numbers))}) AND l.forgotten IS NULL"
-            f" AND l.bank IN ({', '.join('?' * len(self._banks))})"
+            f" AND +l.bank IN ({', '.join('?' * len(self._banks))})"
         )
         return db.execute(query, (*numbers, *self._banks)).fetchall()
 
@@ -105,19 +106,27 @@ class Searching:
         db: sqlite3.Connection,
         numbers: Sequence[int],
         scores: Mapping[int, tuple[float, float | None]],
+        limit: int,
         now: float,
     ) -> list[Recalled]:
         query = f"SELECT {COLUMNS} FROM lessons l WHERE l.id IN ({', '.join('?' * len(numbers))})"
-        found = []
-        for one in map(kept, db.execute(query, tuple(numbers)).fetchall()):
+        found: list[tuple[float, float, int, tuple[Part, ...], Kept]] = []
+        for one in map(as_it_is, db.execute(query, tuple(numbers)).fetchall()):
             words, vector = scores[int(one.id)]
-            found.append(_shown(one, ranking.parts(words, vector, one, one.bank != SHARED, now), now))
-        return _distinct(sorted(found, key=lambda one: (-one.score, -(one.at or 0), -int(one.id))))
+            parts = ranking.parts(words, vector, one, one.bank != SHARED, now)
+            found.append((-_total(parts), -one.seen, -int(one.id), parts, one))
+        found.sort(key=lambda one: one[:3])
+        best = _distinct([(parts, one) for *_, parts, one in found])[:limit]
+        return [_shown(one.but(lesson=tidy_lesson(one.lesson).lesson), parts, now) for parts, one in best]
 
 
 def _sum(score: tuple[float, float | None]) -> float:
     words, vector = score
     return words if vector is None else ranking.WORDS_WEIGHT * words + vector
+
+
+def _total(parts: Sequence[Part]) -> float:
+    return round(sum(part.value for part in parts), 4)
 
 
 def _shown(found: Kept, parts: tuple[Part, ...], now: float) -> Recalled:
@@ -127,7 +136,7 @@ def _shown(found: Kept, parts: tuple[Part, ...], now: float) -> Recalled:
         id=found.id,
         text=lesson.text,
         context=lesson.context,
-        score=round(sum(part.value for part in parts), 4),
+        score=_total(parts),
         at=found.seen,
         bank=found.bank,
         source=lesson.source,
@@ -149,9 +158,9 @@ def _marks(found: Kept, now: float) -> Iterable[str]:
         yield "found to be wrong"
 
 
-def _distinct(found: Sequence[Recalled]) -> list[Recalled]:
+def _distinct(found: Sequence[tuple[tuple[Part, ...], Kept]]) -> list[tuple[tuple[Part, ...], Kept]]:
     """Return each text once, though it may stand in both banks."""
-    first: dict[str, Recalled] = {}
-    for one in found:
-        first.setdefault(same_text(one.text), one)
+    first: dict[str, tuple[tuple[Part, ...], Kept]] = {}
+    for parts, one in found:
+        first.setdefault(same_text(one.lesson.text), (parts, one))
     return list(first.values())
