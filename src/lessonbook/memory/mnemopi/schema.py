@@ -96,7 +96,7 @@ CREATE TABLE facts (
     topic TEXT NOT NULL,
     fact TEXT NOT NULL
 );
-CREATE INDEX facts_by_topic ON facts (topic);
+CREATE INDEX facts_by_topic ON facts (topic, lesson);
 CREATE INDEX facts_by_lesson ON facts (lesson);
 CREATE TABLE contradictions (
     newer INTEGER NOT NULL REFERENCES lessons (id),
