@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from shlex import quote
 from typing import Any
 
 from lessonbook.core.errors import InputError
-from lessonbook.memory.registry import BACKENDS
+from lessonbook.memory.registry import BACKENDS, SCOPINGS
 from lessonbook.system.settings import Editor, Places, Settings, parse, read_toml
 
 _YES = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}
@@ -20,6 +20,7 @@ ABOUT: Mapping[str, str] = {
     "autolearn.enabled": "whether agents are offered the learn tool (true or false)",
     "autolearn.review": "whether a skill an agent writes waits for review (true or false)",
     "memory.backend": f"where lessons are kept: {', '.join(BACKENDS)}",
+    "memory.scoping": f"which lessons a project recalls: {', '.join(SCOPINGS)}",
     "hindsight.url": "the address of a Hindsight server",
     "review.name": "who accepts and edits candidates: the name their commits carry",
     "review.email": "and the e-mail address",
@@ -30,6 +31,7 @@ ABOUT: Mapping[str, str] = {
     "editor.timeout": "how many seconds one answer of it may take (set in the file)",
 }
 """Every setting, in the order it is listed, and what it does."""
+_CHOICES: Mapping[str, Collection[str]] = {"memory.backend": BACKENDS, "memory.scoping": SCOPINGS}
 _BY_HAND = (
     '{key} is set by hand, in {file}: a table [editor] with command = ["claude", "-p"], or with url and model '
     "(and key_env, timeout)."
@@ -90,8 +92,8 @@ def shown(value: bool | str | None) -> str:
 
 def values(key: str) -> list[str]:
     """Return every value a setting can have; none where it can have any, or is not there."""
-    if key == "memory.backend":
-        return list(BACKENDS)
+    if key in _CHOICES:
+        return list(_CHOICES[key])
     return ["true", "false"] if "(true or false)" in ABOUT.get(key, "") else []
 
 
@@ -101,8 +103,8 @@ def _typed(places: Places, key: str, text: str) -> bool | str:
         if text.lower() not in _YES:
             raise InputError(f"{key} is true or false, not {text!r}.")
         value = _YES[text.lower()]
-    if key == "memory.backend" and text not in BACKENDS:
-        raise InputError(f"memory.backend is one of {', '.join(BACKENDS)}, not {text!r}.")
+    if key in _CHOICES and text not in _CHOICES[key]:
+        raise InputError(f"{key} is one of {', '.join(_CHOICES[key])}, not {text!r}.")
     if isinstance(value, str) and not value.strip():
         raise InputError(f"{key} cannot be empty.")
     if key == "agent_dir" and text != "~" and not text.startswith(("/", "~/")):

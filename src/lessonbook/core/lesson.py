@@ -108,6 +108,9 @@ class Kept(Value):
     recalled: int = 0
     recalled_at: float | None = None
     superseded_by: str | None = None
+    """The lesson that holds in its place."""
+    invalid: float | None = None
+    """When it stopped holding, whether or not another took its place."""
     forgotten: float | None = None
     """When it was forgotten: kept, undoable, and never recalled."""
     pinned: bool = False

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from lessonbook.core.candidate import Proposal
+from lessonbook.core.extraction import Extraction
 from lessonbook.core.lesson import Change, Kept, Lesson, Recalled, Receipt
 from lessonbook.core.seen import Seen
 from lessonbook.core.session import ReadReport, Session
@@ -145,4 +146,13 @@ class Chat(Protocol):
 
     def __call__(self, prompt: str, /) -> Reply | str:
         """Return the answer. Raises ``ModelError`` where there is none and ``SetupError`` where none is set up."""
+        ...
+
+
+@runtime_checkable
+class Extractor(Protocol):
+    """One way to find what a text names and states."""
+
+    def extract(self, text: str) -> Extraction:
+        """Return what ``text`` names and states, nothing that does not stand in it. Never raises for any text."""
         ...

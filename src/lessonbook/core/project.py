@@ -15,6 +15,8 @@ class Project(Value):
     name: str
     root: str
     """The top folder of this checkout, or the folder itself outside a repository."""
+    branch: str | None = None
+    """The branch that is checked out there; ``None`` outside a repository and on a detached HEAD."""
 
     @property
     def slug(self) -> str:
@@ -44,10 +46,10 @@ def normal_remote(address: str) -> str:
     return f"{host}/{path}" if host else f"/{path}"
 
 
-def from_remote(address: str, root: str = "") -> Project:
+def from_remote(address: str, root: str = "", branch: str | None = None) -> Project:
     """Return the project a remote address names."""
     identity = normal_remote(address)
-    return Project(identity=identity, name=identity.rpartition("/")[2] or "project", root=root)
+    return Project(identity=identity, name=identity.rpartition("/")[2] or "project", root=root, branch=branch)
 
 
 def from_folder(folder: str) -> Project:

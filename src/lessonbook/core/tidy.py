@@ -52,6 +52,8 @@ class TidiedLesson(Value):
 
 def tidy(text: str, limit: int | None = None) -> Tidied:
     """Return ``text`` as one clean line without secrets, of at most ``limit`` characters. Doing it twice is once."""
+    if not text:
+        return Tidied("")
     found = redact(clean_line(text))
     kept, cut = bound(found.text, limit) if limit is not None else (found.text, False)
     # A secret may have stood between two spaces or at an end; the label must not change what cleaning says.

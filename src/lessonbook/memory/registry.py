@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     Opener: TypeAlias = Callable[[Settings, Project, Callable[[], float], str], Memory]
 
 OFF = "off"
+SCOPINGS = ("per-project-tagged", "per-project", "global")
+"""Which lessons a project sees: its own and the shared ones, its own alone, or the shared ones alone."""
 
 
 class Backend(Value):
@@ -46,6 +48,8 @@ def backend(settings: Settings) -> Backend:
     found = BACKENDS.get(settings.memory_backend)
     if found is None:
         raise SetupError(f"memory.backend is {settings.memory_backend!r}; it must be one of {', '.join(BACKENDS)}.")
+    if settings.memory_scoping not in SCOPINGS:
+        raise SetupError(f"memory.scoping is {settings.memory_scoping!r}; it must be one of {', '.join(SCOPINGS)}.")
     return found
 
 
@@ -65,8 +69,16 @@ def _local(settings: Settings, project: Project, now: Callable[[], float], cwd: 
 
 def _mnemopi(settings: Settings, project: Project, now: Callable[[], float], cwd: str) -> Memory:
     from lessonbook.memory.mnemopi.bank import BANK_FILE, MnemopiMemory
+    from lessonbook.memory.vectors.registry import open_embedder
 
-    return MnemopiMemory(settings.agent_dir / BANK_FILE, project.slug, now)
+    return MnemopiMemory(
+        settings.agent_dir / BANK_FILE,
+        project.slug,
+        now,
+        embedder=open_embedder(),
+        scoping=settings.memory_scoping,
+        branch=project.branch,
+    )
 
 
 def _hindsight(settings: Settings, project: Project, now: Callable[[], float], cwd: str) -> Memory:

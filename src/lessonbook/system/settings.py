@@ -55,6 +55,7 @@ class Settings(Value):
     autolearn_enabled: bool = False
     autolearn_review: bool = False
     memory_backend: str = "off"
+    memory_scoping: str = "per-project-tagged"
     hindsight_url: str | None = None
     review_name: str | None = None
     review_email: str | None = None
@@ -146,6 +147,7 @@ def parse(table: Mapping[str, Any], where: Places) -> Settings:
         autolearn_enabled=_flag(autolearn, "autolearn.enabled", False),
         autolearn_review=_flag(autolearn, "autolearn.review", False),
         memory_backend=_text(memory, "memory.backend", "off"),
+        memory_scoping=_text(memory, "memory.scoping", "per-project-tagged"),
         hindsight_url=_text(hindsight, "hindsight.url", "") or None,
         review_name=_text(review, "review.name", "") or None,
         review_email=_text(review, "review.email", "") or None,

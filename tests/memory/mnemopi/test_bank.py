@@ -19,9 +19,8 @@ from hypothesis import strategies as st
 from lessonbook.core.errors import BusyError, StoreError
 from lessonbook.core.lesson import Lesson, Outcome, Scope
 from lessonbook.core.tidy import tidy
-from lessonbook.memory import scoring
 from lessonbook.memory.mnemopi import schema
-from lessonbook.memory.mnemopi.bank import MnemopiMemory, match_any
+from lessonbook.memory.mnemopi.bank import MnemopiMemory
 from lessonbook.testing import HARD_TEXTS
 
 WRITER = """
@@ -113,7 +112,7 @@ def test_the_file_is_durable_private_and_ours(memory: MnemopiMemory, path: Path)
         pragmas = [db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "user_version")]
         assert pragmas == ["wal", len(schema.STEPS)]
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        db.execute("INSERT INTO lessons_fts (lessons_fts) VALUES ('integrity-check')")
+        db.execute("INSERT INTO words (words) VALUES ('integrity-check')")
     with memory._file.reading() as own:
         assert own.execute("PRAGMA synchronous").fetchone() == (2,)
 
@@ -193,22 +192,6 @@ def test_threads_may_share_one_memory(memory: MnemopiMemory) -> None:
     assert memory.count() == 40
 
 
-@pytest.mark.parametrize(
-    "data", [b"this is no database at all, and long enough to be one" * 40, b"SQLite format 3\0" + b"\xff" * 4096]
-)
-def test_a_damaged_file_is_named_and_left(path: Path, data: bytes) -> None:
-    path.parent.mkdir()
-    path.write_bytes(data)
-    with closing(MnemopiMemory(path, "p-1", clock())) as memory:
-        for act in (lambda: memory.store(Lesson("a")), memory.count, lambda: memory.recall("a")):
-            with pytest.raises(StoreError, match=r"bank\.db"):
-                act()
-    assert path.read_bytes() == data
-    path.unlink()
-    assert memory.store(Lesson("a")).outcome is Outcome.STORED
-    memory.close()
-
-
 def test_a_newer_file_and_another_programs_are_left_untouched(path: Path) -> None:
     path.parent.mkdir()
     for script in (
@@ -274,16 +257,6 @@ def test_any_text_comes_back_and_any_question_is_answered(
         wanted = {tidy(text).text for text in told} - {""}
         assert {found.text for found in memory.recent()} == wanted
         assert {found.text for found in memory.recall(query)} <= wanted
-
-
-@settings(deadline=None, max_examples=100)
-@given(st.text())
-def test_no_question_is_an_error(query: str) -> None:
-    with closing(sqlite3.connect(":memory:")) as db:
-        db.execute("CREATE VIRTUAL TABLE t USING fts5 (a)")
-        terms = scoring.terms(tidy(query).text)
-        if terms:
-            db.execute("SELECT * FROM t WHERE t MATCH ?", (match_any(terms),)).fetchall()
 
 
 def test_hard_texts_are_found_by_themselves(memory: MnemopiMemory) -> None:

@@ -2,165 +2,194 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
-from lessonbook.core.clean import clean_line
-from lessonbook.core.lesson import EMPTY, Lesson, Outcome, Recalled, Receipt, Scope
-from lessonbook.core.tidy import same_text, tidy, tidy_lesson
-from lessonbook.memory import scoring
-from lessonbook.memory.mnemopi.connection import WAIT, BankFile
+from lessonbook.core.errors import LessonbookError, StoreError
+from lessonbook.core.lesson import EMPTY, Change, Kept, Lesson, Outcome, Recalled, Receipt, Scope
+from lessonbook.core.tidy import tidy_lesson
+from lessonbook.memory.mnemopi import erasing, mending
+from lessonbook.memory.mnemopi.connection import WAIT, BankFile, DamagedError
+from lessonbook.memory.mnemopi.editing import Editing
+from lessonbook.memory.mnemopi.fields import CONTEXT_LIMIT, TEXT_LIMIT
+from lessonbook.memory.mnemopi.rows import SHARED
+from lessonbook.memory.mnemopi.searching import Searching
+from lessonbook.memory.mnemopi.telling import Teller
+from lessonbook.memory.mnemopi.vectors import Vectors
+from lessonbook.memory.vectors.embedder import Embedder
 
 BANK_FILE = "bank.db"
-SHARED = "global"
-"""The bank every project recalls. A project's own bank is its slug, which always ends in a digest."""
-TEXT_LIMIT = 20_000
-CONTEXT_LIMIT = 2_000
-_QUERY_LIMIT = 20_000
-
-_COLUMNS = """
-    l.id, l.text, l.same, l.bank, l.source, l.seen, (
-        SELECT group_concat(told.context, '; ') FROM (
-            SELECT l.context WHERE l.context IS NOT NULL
-            UNION ALL SELECT s.context FROM sightings s WHERE s.lesson = l.id
-        ) told
-    ) AS contexts
-"""
-_MATCHING = f"""
-    SELECT {_COLUMNS}, -bm25(lessons_fts, 1.0, 0.5) AS score
-    FROM lessons_fts JOIN lessons l ON l.id = lessons_fts.rowid
-    WHERE lessons_fts MATCH ? AND l.bank IN (?, ?) ORDER BY score DESC, l.seen DESC, l.id DESC LIMIT ?
-"""
-_CONTAINING = f"""
-    SELECT {_COLUMNS}, 0.0 AS score FROM lessons l
-    WHERE l.bank IN (?, ?) AND (%s) ORDER BY l.seen DESC, l.id DESC LIMIT ?
-"""
-_NEWEST = f"""
-    SELECT {_COLUMNS}, 0.0 AS score FROM lessons l
-    WHERE l.bank IN (?, ?) ORDER BY l.seen DESC, l.id DESC LIMIT ?
-"""
+_CATCH_UP = 1_000
+_T = TypeVar("_T")
 
 
 class MnemopiMemory:
-    """One project's view of the bank's file at ``path``. Meets ``core.ports.Memory``; usable from several threads.
+    """One project's view of the bank's file at ``path``. Meets ``core.ports.Bank``; usable from several threads.
 
     ``project`` is the project's slug, ``now`` the clock in epoch seconds, ``wait`` how many seconds other writers are
-    waited for. The file is opened at the first use; an open that failed is tried again at the next.
+    waited for, ``embedder`` what makes vectors, where it is installed. ``scoping`` is which banks the project sees: its
+    own and the shared one, ``per-project`` its own alone, ``global`` the shared one alone. ``branch`` is kept with each
+    lesson. The file is opened at the first use; an open that failed is tried again at the next.
     """
 
     name = "mnemopi"
-    scopes = frozenset({"project", "global"})
 
-    def __init__(self, path: Path, project: str, now: Callable[[], float], wait: float = WAIT) -> None:
+    def __init__(
+        self,
+        path: Path,
+        project: str,
+        now: Callable[[], float],
+        wait: float = WAIT,
+        *,
+        embedder: Embedder | None = None,
+        scoping: str = "per-project-tagged",
+        branch: str | None = None,
+    ) -> None:
+        own, shared = scoping != "global", scoping != "per-project"
+        self.scopes = frozenset[str]({Scope.PROJECT, Scope.GLOBAL} if shared else {Scope.PROJECT})
+        self._banks = ((project,) if own else ()) + ((SHARED,) if shared else ())
         self._file = BankFile(path, wait)
-        self._project = project
+        self._vectors = Vectors(embedder)
+        self._branch = branch
         self._now = now
+        self._editing = Editing(self._file.reading, self._file.writing, self._vectors, self._banks, now)
+        self._searching = Searching(self._vectors, self._banks)
+        self._recalled: dict[int, int] = {}
 
     def store(self, lesson: Lesson) -> Receipt:
         """Keep the lesson in the bank of its scope, durably; told before, it keeps its id and gains the new context."""
-        tidied = tidy_lesson(lesson, TEXT_LIMIT, CONTEXT_LIMIT)
-        kept, notes = tidied.lesson, tidied.notes
-        if not kept.text:
-            return Receipt(Outcome.REFUSED, reason=EMPTY)
-        bank = SHARED if kept.scope is Scope.GLOBAL else self._project
-        with self._file.writing() as db:
-            known = db.execute(
-                "SELECT id, context FROM lessons WHERE bank = ? AND same = ?", (bank, same_text(kept.text))
-            ).fetchone()
-            if known is None:
-                receipt = Receipt(Outcome.STORED, id=str(_insert(db, bank, kept, self._now())), notes=notes)
-            else:
-                _tell_again(db, known[0], known[1], kept, self._now())
-                receipt = Receipt(Outcome.DUPLICATE, id=str(known[0]), notes=notes)
-        return receipt
+        return self.store_many([lesson])[0]
+
+    def store_many(self, lessons: Sequence[Lesson]) -> list[Receipt]:
+        """Keep several lessons in one transaction: all of them durably, or none where it raises."""
+        try:
+            return self._tell(lessons)
+        except DamagedError:
+            said = mending.mend(self._file, self._now())
+        return [receipt.but(notes=(*receipt.notes, said)) for receipt in self._tell(lessons)]
 
     def recall(self, query: str, limit: int = 5) -> Sequence[Recalled]:
-        """Return the lessons of both banks that share a word with ``query``, best first; blank finds nothing."""
-        terms = scoring.terms(same_text(clean_line(query[:_QUERY_LIMIT])))
-        if not terms or limit < 1 or not self._file.exists():
+        """Return the lessons of its banks that fit ``query``, best first, each with the parts of its score."""
+        if limit < 1 or not query.strip() or not self._file.exists():
             return []
-        with self._file.reading() as db:
-            rows = db.execute(_MATCHING, (match_any(terms), *self._banks, 2 * limit)).fetchall()
-            if not rows:
-                # No whole word matched: symbols, emoji, and parts of scripts that put no space between words.
-                anywhere = " OR ".join(["instr(lower(l.text), lower(?))"] * len(terms))
-                rows = db.execute(_CONTAINING % anywhere, (*self._banks, *terms, 2 * limit)).fetchall()
-        return _distinct(rows)[:limit]
+        found = self._read(lambda: self._search(query, limit))
+        for one in found:
+            self._recalled[int(one.id)] = self._recalled.get(int(one.id), 0) + 1
+        return found
 
     def recent(self, limit: int = 20) -> Sequence[Recalled]:
-        """Return the lessons of both banks told last, newest first."""
+        """Return the lessons of its banks told last, newest first."""
         if limit < 1 or not self._file.exists():
             return []
-        with self._file.reading() as db:
-            rows = db.execute(_NEWEST, (*self._banks, 2 * limit)).fetchall()
-        return _distinct(rows)[:limit]
+        return self._read(lambda: self._newest(limit))
 
     def count(self) -> int:
         """Return how many different lessons this project can recall, the shared ones included."""
         if not self._file.exists():
             return 0
-        with self._file.reading() as db:
-            found = db.execute("SELECT count(DISTINCT same) FROM lessons WHERE bank IN (?, ?)", self._banks).fetchone()
-        return int(found[0])
+        return self._read(self._counted)
+
+    def get(self, lesson: str) -> Kept:
+        """Return one lesson, forgotten or not. Raises ``InputError`` where its banks have none of that id."""
+        return self._read(lambda: self._editing.get(lesson))
+
+    def lessons(self, limit: int = 100, after: str | None = None, *, forgotten: bool = False) -> list[Kept]:
+        """Return the lessons of its banks, newest first; with ``forgotten`` only those that were forgotten."""
+        if not self._file.exists():
+            return []
+        return self._read(lambda: self._editing.lessons(limit, after, forgotten=forgotten))
+
+    def update(self, lesson: str, changes: Mapping[str, object]) -> Kept:
+        """Change fields of ``core.lesson.Lesson`` by name. Raises ``InputError``; nothing is changed then."""
+        return self._read(lambda: self._editing.update(lesson, changes))
+
+    def forget(self, lesson: str) -> Kept:
+        """Never recall it again; ``undo`` brings it back."""
+        return self._read(lambda: self._editing.forget(lesson))
+
+    def invalidate(self, lesson: str, replacement: str | None = None) -> Kept:
+        """Say that it no longer holds, and which lesson holds in its place; it is recalled last, and marked."""
+        return self._read(lambda: self._editing.invalidate(lesson, replacement))
+
+    def pin(self, lesson: str, pinned: bool = True) -> Kept:
+        """Keep it from being proposed for merging, and raise it a little in every answer it fits."""
+        return self._read(lambda: self._editing.pin(lesson, pinned))
+
+    def undo(self, lesson: str) -> Kept:
+        """Take back its last change that still stands. Raises ``InputError`` where there is none."""
+        return self._read(lambda: self._editing.undo(lesson))
+
+    def history(self, lesson: str) -> list[Change]:
+        """Return its changes, newest first."""
+        return self._read(lambda: self._editing.history(lesson))
+
+    def erase(self, lesson: str) -> None:
+        """Remove it with its history and every trace in the file. Final: nothing brings it back."""
+        self._read(lambda: erasing.erase(self._file, self._vectors, lambda db: self._editing.number(db, lesson)))
 
     def close(self) -> None:
-        """Close the file; safe to call twice."""
+        """Close the file; safe to call twice. How often lessons were recalled is noted first, unless others write."""
+        if self._recalled and self._file.exists():
+            with suppress(LessonbookError), self._file.writing(wait=0, durable=False) as db:
+                self._note_recalled(db)
         self._file.close()
 
-    @property
-    def _banks(self) -> tuple[str, str]:
-        return self._project, SHARED
+    def _tell(self, lessons: Sequence[Lesson]) -> list[Receipt]:
+        tidied = [tidy_lesson(lesson, TEXT_LIMIT, CONTEXT_LIMIT) for lesson in lessons]
+        with self._file.writing() as db:
+            self._note_recalled(db)
+            teller = Teller(db, self._vectors, self._now())
+            return [self._keep(teller, one.lesson, one.notes) for one in tidied]
 
+    def _keep(self, teller: Teller, lesson: Lesson, notes: tuple[str, ...]) -> Receipt:
+        if not lesson.text:
+            return Receipt(Outcome.REFUSED, reason=EMPTY)
+        bank = SHARED if lesson.scope is Scope.GLOBAL and SHARED in self._banks else self._banks[0]
+        told = lesson if lesson.branch or not self._branch else lesson.but(branch=self._branch)
+        receipt = teller.tell(bank, told)
+        return receipt.but(notes=(*notes, *receipt.notes))
 
-def match_any(terms: Sequence[str]) -> str:
-    """Return an FTS5 expression that matches any of ``terms``, each quoted so that nothing in it is an operator."""
-    return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
+    def _search(self, query: str, limit: int) -> list[Recalled]:
+        if self._vectors.embedder is not None:
+            self._catch_up()
+        with self._file.reading() as db:
+            return self._searching.search(db, query, limit, self._now())
 
+    def _newest(self, limit: int) -> list[Recalled]:
+        with self._file.reading() as db:
+            return self._searching.newest(db, limit, self._now())
 
-def _insert(db: sqlite3.Connection, bank: str, lesson: Lesson, now: float) -> int:
-    row = db.execute(
-        "INSERT INTO lessons (bank, same, text, context, source, importance, veracity, memory_type, metadata, created,"
-        " seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-        (
-            bank,
-            same_text(lesson.text),
-            lesson.text,
-            lesson.context,
-            lesson.source,
-            lesson.importance,
-            lesson.veracity,
-            lesson.memory_type,
-            _json(lesson),
-            now,
-            now,
-        ),
-    ).fetchone()
-    return int(row[0])
+    def _counted(self) -> int:
+        marks = ", ".join("?" * len(self._banks))
+        query = f"SELECT count(DISTINCT same) FROM lessons WHERE bank IN ({marks}) AND forgotten IS NULL"
+        with self._file.reading() as db:
+            return int(db.execute(query, self._banks).fetchone()[0])
 
+    def _catch_up(self) -> None:
+        """Embed what was written without an embedder, a little at each recall, and only when nobody else writes."""
+        with self._file.reading() as db:
+            waiting = self._vectors.is_waiting(db)
+        if waiting:
+            with suppress(LessonbookError), self._file.writing(wait=0) as db:
+                self._vectors.catch_up(db, _CATCH_UP)
 
-def _tell_again(db: sqlite3.Connection, known: int, context: str | None, lesson: Lesson, now: float) -> None:
-    """Note that a lesson was told again; a context it did not have yet is kept beside the first."""
-    db.execute("UPDATE lessons SET seen = max(seen, ?) WHERE id = ?", (now, known))
-    if lesson.context and lesson.context != context:
-        db.execute(
-            "INSERT OR IGNORE INTO sightings (lesson, context, metadata, at) VALUES (?, ?, ?, ?)",
-            (known, lesson.context, _json(lesson), now),
+    def _note_recalled(self, db: sqlite3.Connection) -> None:
+        counts, self._recalled = self._recalled, {}
+        now = self._now()
+        db.executemany(
+            "UPDATE lessons SET recalled = recalled + ?, recalled_at = ? WHERE id = ?",
+            [(count, now, number) for number, count in counts.items()],
         )
 
-
-def _json(lesson: Lesson) -> str:
-    return json.dumps(dict(lesson.metadata), sort_keys=True)
-
-
-def _distinct(rows: Sequence[tuple[int, str, str, str, str, float, str | None, float]]) -> list[Recalled]:
-    """Return each lesson once, though it may stand in both banks; cleaned, as another program may write this file."""
-    found: dict[str, Recalled] = {}
-    for number, text, same, bank, source, at, contexts, score in rows:
-        found.setdefault(same, Recalled(str(number), text, contexts, score, at, bank, source))
-    return [_shown(one) for one in found.values()]
-
-
-def _shown(found: Recalled) -> Recalled:
-    return found.but(text=tidy(found.text).text, context=tidy(found.context or "").text or None)
+    def _read(self, act: Callable[[], _T]) -> _T:
+        """Do ``act``. A damaged file is mended first; where that meant to set it aside, saying so is the answer."""
+        try:
+            return act()
+        except DamagedError as error:
+            said = mending.mend(self._file, self._now())
+            if not self._file.exists():
+                raise StoreError(said) from error
+        return act()

@@ -1,12 +1,15 @@
 """The tables of the bank's file, as numbered steps that only ever go forward.
 
 ``PRAGMA user_version`` is the number of steps a file has had; ``application_id`` says that the file is ours.
-A step, once released, is never edited: what changes is a new step.
+A step, once released, is never edited: what changes is a new step. Indexes of words and vectors are made from the rows
+by other modules, in the same transactions; ``about`` says with which rules, so that other rules make them anew.
 """
 
 from __future__ import annotations
 
 import sqlite3
+
+from lessonbook.memory.mnemopi import index
 
 APPLICATION_ID = 0x4C42_6B31
 """``LBk1``: no other program's database is ever changed by us."""
@@ -50,8 +53,86 @@ CREATE TRIGGER lessons_changed AFTER UPDATE OF text, context ON lessons BEGIN
 END;
 """
 
-STEPS: tuple[str, ...] = (_FIRST,)
-"""One script per version. ``lessons.same`` is what two spellings of a lesson share; ``seen`` when it was last told."""
+_SECOND = """
+ALTER TABLE lessons ADD COLUMN title TEXT;
+ALTER TABLE lessons ADD COLUMN tags TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE lessons ADD COLUMN key TEXT;
+ALTER TABLE lessons ADD COLUMN cue TEXT;
+ALTER TABLE lessons ADD COLUMN component TEXT;
+ALTER TABLE lessons ADD COLUMN evidence TEXT;
+ALTER TABLE lessons ADD COLUMN confidence REAL;
+ALTER TABLE lessons ADD COLUMN valid_until REAL;
+ALTER TABLE lessons ADD COLUMN branch TEXT;
+ALTER TABLE lessons ADD COLUMN origin TEXT;
+ALTER TABLE lessons ADD COLUMN superseded_by INTEGER REFERENCES lessons (id);
+ALTER TABLE lessons ADD COLUMN invalid REAL;
+ALTER TABLE lessons ADD COLUMN forgotten REAL;
+ALTER TABLE lessons ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE lessons ADD COLUMN recalled INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE lessons ADD COLUMN recalled_at REAL;
+CREATE UNIQUE INDEX lessons_by_key ON lessons (bank, key) WHERE key IS NOT NULL;
+CREATE UNIQUE INDEX lessons_by_origin ON lessons (bank, origin) WHERE origin IS NOT NULL;
+CREATE INDEX lessons_superseding ON lessons (superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE INDEX sightings_by_lesson ON sightings (lesson);
+CREATE TABLE changes (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    lesson INTEGER NOT NULL REFERENCES lessons (id),
+    at REAL NOT NULL,
+    verb TEXT NOT NULL,
+    before TEXT NOT NULL,
+    undone INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX changes_by_lesson ON changes (lesson);
+CREATE TABLE entities (
+    lesson INTEGER NOT NULL REFERENCES lessons (id),
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (kind, key, lesson)
+) WITHOUT ROWID;
+CREATE INDEX entities_by_lesson ON entities (lesson);
+CREATE TABLE facts (
+    lesson INTEGER NOT NULL REFERENCES lessons (id),
+    topic TEXT NOT NULL,
+    fact TEXT NOT NULL
+);
+CREATE INDEX facts_by_topic ON facts (topic, lesson);
+CREATE INDEX facts_by_lesson ON facts (lesson);
+CREATE TABLE contradictions (
+    newer INTEGER NOT NULL REFERENCES lessons (id),
+    older INTEGER NOT NULL REFERENCES lessons (id),
+    kind TEXT NOT NULL,
+    said TEXT NOT NULL,
+    at REAL NOT NULL,
+    dismissed REAL,
+    PRIMARY KEY (newer, older, kind)
+) WITHOUT ROWID;
+CREATE INDEX contradictions_by_older ON contradictions (older);
+CREATE TABLE merges (
+    kept INTEGER NOT NULL REFERENCES lessons (id),
+    other INTEGER NOT NULL REFERENCES lessons (id),
+    likeness REAL NOT NULL,
+    at REAL NOT NULL,
+    decided TEXT,
+    PRIMARY KEY (kept, other)
+) WITHOUT ROWID;
+CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE unembedded (lesson INTEGER PRIMARY KEY REFERENCES lessons (id));
+INSERT INTO unembedded SELECT id FROM lessons;
+CREATE TABLE vector_blocks (block INTEGER PRIMARY KEY, revision INTEGER NOT NULL, vectors BLOB NOT NULL);
+CREATE INDEX vector_blocks_by_revision ON vector_blocks (revision);
+DROP TRIGGER lessons_added;
+DROP TRIGGER lessons_removed;
+DROP TRIGGER lessons_changed;
+DROP TABLE lessons_fts;
+"""
+
+STEPS: tuple[str, ...] = (_FIRST, _SECOND)
+"""One script per version. ``lessons.same`` is what two spellings of a lesson share; ``seen`` when it was last told.
+
+``invalid`` is when a lesson stopped holding and ``superseded_by`` what holds in its place; ``forgotten`` when it was
+forgotten. ``origin`` is where an imported lesson came from. ``facts.topic`` is what facts that may contradict share.
+"""
 
 
 def version(db: sqlite3.Connection) -> int:
@@ -73,6 +154,7 @@ def migrate(db: sqlite3.Connection) -> None:
     for step in STEPS[version(db) :]:
         for statement in _statements(step):
             db.execute(statement)
+    index.bring_up_to_date(db)
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     db.execute(f"PRAGMA user_version = {len(STEPS)}")
     db.execute("COMMIT")
