@@ -148,6 +148,7 @@ def _listening(address: str, port: int, allow_remote: bool) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind(where)
+        listening.listen()  # who read the address may connect at once
     except OSError as error:
         raise InputError(f"{address} port {port} cannot be listened at: {reason(error)}; try --port 0.") from error
     return listening
