@@ -99,7 +99,8 @@ def test_who_is_let_in(serve: Callable[..., Served]) -> None:
         ({"Authorization": "Bearer "}, 401),
         ({"Authorization": f"Bearer {server.token}x"}, 401),
         ({"Authorization": f"Bearer {server.token[:-1]}"}, 401),
-        ({"Authorization": f"bearer {server.token}"}, 401),
+        ({"Authorization": f"bearer {server.token}"}, passed),
+        ({"Authorization": f"Basic {server.token}"}, 401),
         ({"Authorization": server.token}, 401),
         ({"Authorization": "Bearer \xe9"}, 401),
         ({**good, "Host": "evil.example"}, 421),
@@ -131,7 +132,7 @@ def test_nothing_but_the_token_opens(token: str, sent: bytes, origins: list[byte
     right, here = f"Bearer {token}".encode(), (b"Host", b"127.0.0.1:8377")
     assert guard.refusal([here, (b"Authorization", right)]) is None
     assert guard.refusal([(b"host", b"[::1]:8377"), (b"authorization", right)]) is None
-    if sent != right:
+    if sent.partition(b" ")[2] != right.partition(b" ")[2]:
         assert guard.refusal([here, (b"authorization", sent)])
         assert guard.refusal([here, (b"authorization", sent), (b"authorization", right)])
     if host.lower().split(b":")[0] not in (b"127.0.0.1", b"localhost", b"["):

@@ -69,7 +69,7 @@ class Guard:
 
     def __init__(self, app: App, token: str, hosts: Iterable[str]) -> None:
         self._app = app
-        self._token = f"Bearer {token}".encode()
+        self._token = token.encode()
         self._hosts = frozenset(hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -91,9 +91,9 @@ class Guard:
             return 421, "This server does not answer to that Host."
         if not all(self._is_own(value) for name, value in told if name == b"origin"):
             return 403, "Pages of another origin are not served."
-        tokens = [value for name, value in told if name == b"authorization"]
-        held = tokens[0].encode("latin-1") if len(tokens) == 1 else b""
-        if not hmac.compare_digest(held, self._token):
+        tokens = [value.partition(" ") for name, value in told if name == b"authorization"]
+        held = tokens[0][2] if len(tokens) == 1 and tokens[0][0].lower() == "bearer" else ""
+        if not hmac.compare_digest(held.encode("latin-1"), self._token):
             return 401, f"The token is missing or wrong: send the header Authorization: Bearer, with it; see {TOKEN}."
         return None
 

@@ -209,7 +209,7 @@ class Host:
             return await self._in_thread(work)
         except LessonbookError as error:
             raise MCPError(types.INVALID_PARAMS, self._sentence(error)) from error
-        except Exception as error:
+        except Exception as error:  # whatever it was, the client hears a sentence, and no more of it
             raise MCPError(types.INTERNAL_ERROR, self._sentence(error)) from error
 
     async def _in_thread(self, work: Callable[[], _Found]) -> _Found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from secrets import token_hex
 from time import time
@@ -32,6 +33,8 @@ def start(args: argparse.Namespace, port: int, report: Report) -> int:
     """
     if not args.http:
         _refuse_http_options(args)
+    if find_spec("mcp") is None:
+        raise SetupError(NEEDS)
     surroundings = Surroundings(f"mcp-{token_hex(4)}", time, learned=not args.no_learned)
     if args.http:
         taken()  # nothing of what follows is for standard output
