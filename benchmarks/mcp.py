@@ -1,4 +1,4 @@
-"""What an agent waits for: from starting ``lessonbook mcp`` to its list of tools, beside an empty server of that SDK."""
+"""What an agent waits for: from starting ``lessonbook mcp`` to its tools, beside an empty server of the same SDK."""
 
 from __future__ import annotations
 

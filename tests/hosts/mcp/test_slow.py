@@ -121,6 +121,26 @@ def test_a_slow_git_keeps_no_ping_and_no_other_call_waiting(
     assert {"ping", "tools"} == set(order[1:3]), order
 
 
+def test_calls_that_all_wait_keep_no_listing_waiting(
+    raw: Callable[..., Any], configure: Callable[..., Path], bank: Path
+) -> None:
+    configure(MNEMOPI)
+    server = raw()
+    server.start()
+    server.call("first", "remember", {"text": "First."})
+    server.answer("first")
+    db = locked(bank)
+    for number in range(60):  # more than there are threads
+        server.call(number + 1, "remember", {"text": f"Lesson {number}."})
+    for id, method in (("tools", "tools/list"), ("prompts", "prompts/list"), ("ping", "ping")):
+        server.ask(id, method)
+        assert "result" in server.answer(id)
+    db.execute("ROLLBACK")
+    for number in range(60):
+        assert not server.answer(number + 1)["result"]["isError"]
+    assert len(kept(bank)) == 61
+
+
 def test_a_hundred_calls_at_once_are_each_answered_once(
     raw: Callable[..., Any], configure: Callable[..., Path], bank: Path
 ) -> None:

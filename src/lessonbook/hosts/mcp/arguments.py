@@ -46,7 +46,7 @@ def _object(schema: Schema, given: Mapping[str, object], within: str) -> dict[st
     unknown = [str(name)[:_SHOWN] for name in given if name not in known]
     if unknown:
         raise InputError(f"{within}{unknown[0]!r} is not known. {where} {', '.join(known) or 'none'}.")
-    missing = [name for name in schema["required"] if name not in given]
+    missing = [name for name in schema.get("required", ()) if name not in given]
     if missing:
         raise InputError(f"{within}{missing[0]} is missing. {where} {', '.join(known)}.")
     return {name: _value(known[name], value, f"{within}{name}") for name, value in given.items()}

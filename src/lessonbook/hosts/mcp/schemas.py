@@ -10,12 +10,13 @@ Schema: TypeAlias = "dict[str, Any]"
 
 def arguments(required: Sequence[str] = (), /, **properties: Schema) -> Schema:
     """Return the schema of a tool's arguments, which takes no others than these."""
-    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+    return {**answer(required, **properties), "additionalProperties": False}
 
 
 def answer(required: Sequence[str] = (), /, **properties: Schema) -> Schema:
     """Return the schema of what a tool answers; more than is named may come with it."""
-    return {"type": "object", "properties": properties, "required": list(required)}
+    # An empty list of what is required is no JSON Schema before draft 6, and some clients go by that.
+    return {"type": "object", "properties": properties, **({"required": list(required)} if required else {})}
 
 
 def table(description: str, **properties: Schema) -> Schema:

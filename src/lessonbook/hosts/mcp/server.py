@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -66,12 +67,12 @@ class Host:
         self._sessions: OrderedDict[str, ServerSession] = OrderedDict()
         self._bus = InMemorySubscriptionBus()
         self._running = 0
+        self._threads: anyio.CapacityLimiter | None = None
         self.server = _Announcing(
             NAME,
             version=__version__,
             title="lessonbook",
             instructions=INSTRUCTIONS,
-            get_tool_input_schema=lambda name: None,  # none of ours takes anything from a header
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
             on_list_resources=self._list_resources,
@@ -97,19 +98,22 @@ class Host:
 
     async def announce(self) -> None:
         """Tell every client when another list of tools is offered, as long as this runs."""
-        known = await self._in_thread(self._listing)
-        seen = await self._in_thread(self._surroundings.stamp)
+        seen: tuple[int, ...] = ()
+        known = ""
         while True:
+            with suppress(Exception):  # whoever only looks must not take down what serves; it looks again
+                stamp = await self._quickly(self._surroundings.stamp)
+                if not known or stamp != seen:
+                    before, known = known, await self._quickly(self._listing)
+                    if before and known != before:
+                        await self._tell()
+                seen = stamp
             await anyio.sleep(LOOK)
-            stamp = await self._in_thread(self._surroundings.stamp)
-            if stamp == seen:
-                continue
-            seen, before = stamp, known
-            known = await self._in_thread(self._listing)
-            if known != before:
-                await self._bus.publish(ToolsListChanged())
-                for session in list(self._sessions.values()):
-                    await session.send_notification(types.ToolListChangedNotification())
+
+    async def _tell(self) -> None:
+        await self._bus.publish(ToolsListChanged())
+        for session in list(self._sessions.values()):
+            await session.send_notification(types.ToolListChangedNotification())
 
     async def _met(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Remember whom to tell of changes, and take the arguments of a call also as one JSON text."""
@@ -123,7 +127,7 @@ class Host:
         return await call_next(ctx)
 
     async def _list_tools(self, ctx: Context, params: object) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_described(tool) for tool in await self._asked(self._tools)])
+        return types.ListToolsResult(tools=[_described(tool) for tool in await self._quickly(self._tools)])
 
     async def _call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
@@ -218,6 +222,12 @@ class Host:
             return await to_thread.run_sync(work)
         finally:
             self._running -= 1
+
+    async def _quickly(self, work: Callable[[], _Found]) -> _Found:
+        """Do what takes no time, though every thread for calls may be taken."""
+        if self._threads is None:
+            self._threads = anyio.CapacityLimiter(2)
+        return await to_thread.run_sync(work, limiter=self._threads)
 
     def _sentence(self, error: Exception) -> str:
         """Return what to say of ``error``, which may repeat what was sent, and what was sent may hold a secret."""

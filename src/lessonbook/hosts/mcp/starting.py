@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,21 +32,21 @@ def start(args: argparse.Namespace, port: int, report: Report) -> int:
 
     Raises ``SetupError`` where the extra is missing, ``InputError`` for options that do not fit together.
     """
+    source, sink = taken()  # first of all: nothing of what follows is for standard output
     if not args.http:
         _refuse_http_options(args)
     if find_spec("mcp") is None:
         raise SetupError(NEEDS)
     surroundings = Surroundings(f"mcp-{token_hex(4)}", time, learned=not args.no_learned)
     if args.http:
-        taken()  # nothing of what follows is for standard output
         from lessonbook.hosts.mcp import http
 
         host = _host(args, surroundings, report)
         return http.serve(host, args.host or "127.0.0.1", port if args.port is None else args.port, args.allow_remote)
-    if sys.stdin is not None and sys.stdin.isatty():
+    if os.isatty(source):
         sys.stderr.write(f"{_TYPED}\n")
     made: list[Host] = []
-    wire = Wire(lambda: any(host.is_busy for host in made), surroundings.close)
+    wire = Wire(source, sink, lambda: any(host.is_busy for host in made), surroundings.close)
     made.append(_host(args, surroundings, report))
     return asyncio.run(wire.serve(lambda *streams: _speak(made[0], *streams)))
 

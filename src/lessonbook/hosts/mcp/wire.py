@@ -38,15 +38,18 @@ _NEVER_ANSWERED = "subscriptions/listen"
 
 
 class Wire:
-    """The wire of one server. Take it first of all, then ``serve``."""
+    """The wire of one server: listens from the start, and is served once everything is loaded."""
 
-    def __init__(self, busy: Callable[[], bool], close: Callable[[], None]) -> None:
-        """``busy`` is whether a call is still being worked on, ``close`` what to do at the very end."""
+    def __init__(self, source: int, sink: int, busy: Callable[[], bool], close: Callable[[], None]) -> None:
+        """``source`` and ``sink`` are what ``taken`` gave.
+
+        ``busy`` is whether a call is still being worked on, ``close`` what to do at the very end.
+        """
+        self._source, self._sink = source, sink
         self._busy, self._close = busy, close
-        self._source, self._sink = taken()
         self._parent = os.getppid()
         self._ready = Event()
-        self._asked: set[str | int] = set()
+        self._asked: set[str] = set()
         self._ending = False
         for work in (self._read, self._watch):
             Thread(target=work, daemon=True).start()
@@ -130,11 +133,9 @@ class Wire:
         from mcp_types import JSONRPCNotification, JSONRPCRequest
 
         if isinstance(message, JSONRPCRequest) and message.method != _NEVER_ANSWERED:
-            self._asked.add(message.id)
+            self._asked.add(str(message.id))
         elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
-            cancelled = (message.params or {}).get("requestId")
-            if isinstance(cancelled, str | int):
-                self._asked.discard(cancelled)
+            self._asked.discard(str((message.params or {}).get("requestId")))
 
     async def _send_all(self, sent: MemoryObjectReceiveStream[SessionMessage]) -> None:
         from mcp_types import JSONRPCError, JSONRPCResponse
@@ -142,8 +143,8 @@ class Wire:
         async for item in sent:
             message = item.message
             await self._put(message.model_dump_json(by_alias=True, exclude_unset=True).encode())
-            if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
-                self._asked.discard(message.id)
+            if isinstance(message, JSONRPCResponse | JSONRPCError):
+                self._asked.discard(str(message.id))
 
     async def _put(self, message: bytes) -> None:
         """Write one line, in a thread: a client that does not read must not keep us from hearing that it ended."""
