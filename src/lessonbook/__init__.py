@@ -11,6 +11,7 @@ TYPE_CHECKING = False  # type checkers take it for true; importing typing for it
 if TYPE_CHECKING:
     from lessonbook.actions.brief import Brief, brief
     from lessonbook.actions.learn import LearnSession, LearnTool, ToolResult
+    from lessonbook.actions.remembering import Remembered, lessons, remember
     from lessonbook.core.errors import BusyError, InputError, LearnError, LessonbookError, SetupError, StoreError
     from lessonbook.core.lesson import Lesson, Outcome, Recalled, Receipt, Scope
     from lessonbook.core.project import Project
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "lessonbook.actions.brief": ("Brief", "brief"),
     "lessonbook.actions.learn": ("LearnSession", "LearnTool", "ToolResult"),
+    "lessonbook.actions.remembering": ("Remembered", "lessons", "remember"),
     "lessonbook.core.errors": (
         "BusyError",
         "InputError",
@@ -53,6 +55,7 @@ __all__ = [
     "Project",
     "Recalled",
     "Receipt",
+    "Remembered",
     "Scope",
     "Settings",
     "SetupError",
@@ -61,9 +64,11 @@ __all__ = [
     "__version__",
     "brief",
     "identify",
+    "lessons",
     "load",
     "open_memory",
     "places",
+    "remember",
 ]
 
 

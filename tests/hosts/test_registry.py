@@ -46,7 +46,8 @@ def imported(*words: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "words", [("--help",), ("--version",), ("hook", "session-start"), ("brief",), ("learned", "--help")]
+    "words",
+    [("--help",), ("--version",), ("hook", "session-start"), ("brief",), ("learned", "--help"), ("mcp", "--help")],
 )
 def test_nothing_heavy_is_imported(words: tuple[str, ...]) -> None:
     found = imported(*words)

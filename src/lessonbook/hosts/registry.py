@@ -27,6 +27,7 @@ VERBS: dict[str, Verb] = {
     "propose": Verb(f"{_CLI}propose", "find lessons in past sessions and offer them for review"),
     "learned": Verb(f"{_CLI}learned", "review what was offered: list, diff, accept, reject"),
     "brief": Verb(f"{_CLI}brief", "print what the next session here starts with"),
+    "mcp": Verb(f"{_CLI}mcp", "serve agents over the Model Context Protocol (agents start this)"),
     "status": Verb(f"{_CLI}status", "books, memory, skills and switches in one look"),
     "doctor": Verb(f"{_CLI}doctor", "say what is wrong here and what to do about it"),
     "config": Verb(f"{_CLI}config", "read or change a setting"),

@@ -77,6 +77,11 @@ def completion_asked() -> bool:
     return "_ARGCOMPLETE" in os.environ
 
 
+def mcp_token() -> str:
+    """Return the token that clients of ``lessonbook mcp --http`` must hold: ``LESSONBOOK_MCP_TOKEN``, or ``""``."""
+    return os.environ.get("LESSONBOOK_MCP_TOKEN", "")
+
+
 def places(env: Mapping[str, str] | None = None) -> Places:
     """Return where things live, from ``env`` (this process's environment by default)."""
     env = os.environ if env is None else env

@@ -1,0 +1,1 @@
+"""``lessonbook mcp``: what agents ask for while they work, served by the Model Context Protocol."""
