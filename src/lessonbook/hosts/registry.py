@@ -29,6 +29,7 @@ VERBS: dict[str, Verb] = {
     "brief": Verb(f"{_CLI}brief", "print what the next session here starts with"),
     "status": Verb(f"{_CLI}status", "books, memory, skills and switches in one look"),
     "doctor": Verb(f"{_CLI}doctor", "say what is wrong here and what to do about it"),
+    "setup": Verb(f"{_CLI}setup", "connect the coding agents on this machine; check it; take it back"),
     "config": Verb(f"{_CLI}config", "read or change a setting"),
     "completion": Verb(f"{_CLI}completion", "print the completion script for your shell"),
 }

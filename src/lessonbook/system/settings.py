@@ -54,6 +54,8 @@ class Settings(Value):
     learning: bool = True
     autolearn_enabled: bool = False
     autolearn_review: bool = False
+    autolearn_min_tool_calls: int = 5
+    recall_on_prompt: bool = False
     memory_backend: str = "off"
     hindsight_url: str | None = None
     review_name: str | None = None
@@ -145,6 +147,8 @@ def parse(table: Mapping[str, Any], where: Places) -> Settings:
         learning=_flag(table, "learning", True),
         autolearn_enabled=_flag(autolearn, "autolearn.enabled", False),
         autolearn_review=_flag(autolearn, "autolearn.review", False),
+        autolearn_min_tool_calls=_count(autolearn, "autolearn.min_tool_calls", 5),
+        recall_on_prompt=_flag(_table(table, "recall"), "recall.on_prompt", False),
         memory_backend=_text(memory, "memory.backend", "off"),
         hindsight_url=_text(hindsight, "hindsight.url", "") or None,
         review_name=_text(review, "review.name", "") or None,
@@ -201,6 +205,13 @@ def _flag(table: Mapping[str, Any], name: str, default: bool) -> bool:
     value = table.get(name.rpartition(".")[2], default)
     if not isinstance(value, bool):
         raise SetupError(f"{name} must be true or false in the configuration, not {value!r}.")
+    return value
+
+
+def _count(table: Mapping[str, Any], name: str, default: int) -> int:
+    value = table.get(name.rpartition(".")[2], default)
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 10_000:
+        raise SetupError(f"{name} must be a whole number from 1 to 10000 in the configuration, not {value!r}.")
     return value
 
 
