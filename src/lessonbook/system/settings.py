@@ -13,6 +13,7 @@ from pathlib import Path
 from lessonbook.core.errors import SetupError, reason
 from lessonbook.core.reviewer import TOOL, Reviewer
 from lessonbook.core.value import Value
+from lessonbook.system import toml_simple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,10 +110,14 @@ def read_toml(path: Path) -> dict[str, Any]:
         return {}
     except OSError as error:
         raise SetupError(f"{path} cannot be read: {reason(error)}.") from error
-    import tomllib  # here, as most commands of a new machine and every listing of the queue do without it
-
     try:
-        return tomllib.loads(data.decode("utf-8-sig"))
+        text = data.decode("utf-8-sig")
+        found = toml_simple.parse(text)
+        if found is not None:
+            return found
+        import tomllib  # here, as hooks, most commands and every listing of the queue do without it
+
+        return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise SetupError(f"{path} is not valid TOML: {error}.") from error
 
