@@ -62,7 +62,7 @@ CALLS = {
     "gemini": (
         '{"type":"user","content":[{"text":"fix it"}]}',
         '{"type":"gemini","content":"","toolCalls":[{"name":"run_shell_command"}]}',
-        '{"type":"info","content":"done"}',
+        '{"type":"user","content":[{"functionResponse":{"id":"r","response":{"output":"x"}}}]}',
     ),
     "copilot": (
         '{"type":"user.message","data":{"content":"fix it"}}',

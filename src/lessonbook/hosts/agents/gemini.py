@@ -1,4 +1,7 @@
-"""Gemini CLI: servers and hooks in one ``settings.json``; it counts a hook's time in milliseconds."""
+"""Gemini CLI: servers and hooks in one ``settings.json``; it counts a hook's time in milliseconds.
+
+It takes the matcher of a session's start for one word, not for a pattern, so ours has none and fits them all.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,8 @@ def entries(where: Where, wanted: Wanted) -> list[Entry]:
     from lessonbook.hosts.agents import shapes
 
     path = folder(where) / "settings.json"
-    return [shapes.server(path, wanted), *shapes.grouped(path, EVENTS, wanted, "gemini", unit=1000, name="lessonbook")]
+    hooks = shapes.grouped(path, EVENTS, wanted, "gemini", matchers={}, unit=1000, name="lessonbook")
+    return [shapes.server(path, wanted), *hooks]
 
 
 def doubts(where: Where, ask: bool) -> Iterator[str]:
@@ -54,7 +58,8 @@ AGENT = Agent(
         EVENTS,
         answer,
         turn=rb'"type"\s*:\s*"user"',
-        call=rb'"functionCall"\s*:|"type"\s*:\s*"tool_use"|"toolCalls"\s*:\s*\[\s*\{',
+        no_turn=rb'"functionResponse"\s*:|"\$set"\s*:',
+        call=rb'"functionResponse"\s*:',
     ),
     skills=lambda where: None,
     headless=("gemini", "-o", "stream-json", "-p"),

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_MATCHERS = {"SessionStart": "startup|resume|clear|compact"}
+MATCHERS = {"SessionStart": "startup|resume|clear|compact"}
 
 
 def server(path: Path, wanted: Wanted, *, top: str = "mcpServers", form: str = "json", **more: Any) -> Entry:
@@ -36,15 +36,22 @@ def wanted_events(events: Mapping[str, str], wanted: Wanted) -> Iterator[tuple[s
 
 
 def grouped(
-    path: Path, events: Mapping[str, str], wanted: Wanted, agent: str, *, unit: int = 1, **more: Any
+    path: Path,
+    events: Mapping[str, str],
+    wanted: Wanted,
+    agent: str,
+    *,
+    matchers: Mapping[str, str] = MATCHERS,
+    unit: int = 1,
+    **more: Any,
 ) -> list[Entry]:
     """Return the hooks in the shape Claude Code made common: groups with a matcher, each with a list of commands.
 
-    ``unit`` is how many of the agent's units of time one second is.
+    ``unit`` is how many of the agent's units of time one second is; ``more`` goes into every command.
     """
     entries = []
     for event, theirs in wanted_events(events, wanted):
         command = {**more, "type": "command", "command": wanted.hook(event, agent), "timeout": SECONDS[event] * unit}
-        group = {"matcher": _MATCHERS[theirs], "hooks": [command]} if theirs in _MATCHERS else {"hooks": [command]}
-        entries.append(hook_entry(path, event, ("hooks", theirs), group, agent))
+        matcher = {"matcher": matchers[theirs]} if theirs in matchers else {}
+        entries.append(hook_entry(path, event, ("hooks", theirs), {**matcher, "hooks": [command]}, agent))
     return entries
