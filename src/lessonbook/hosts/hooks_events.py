@@ -36,10 +36,13 @@ def _session_start(agent: str, dialect: Dialect, data: Mapping[str, Any], learne
         return "", []
     noting = Thread(target=_note_start, args=(notes_folder, cwd, data.get("source"), learned), daemon=True)
     noting.start()
+    publishing = Thread(target=_bring_skills_up_to_date, daemon=True)
+    publishing.start()
     from lessonbook.actions.brief import brief_here
 
     made = brief_here(cwd, now=time(), learned=learned, seconds=SOURCES_SECONDS)
-    noting.join(_NOTE_SECONDS)
+    for thread in (noting, publishing):
+        thread.join(_NOTE_SECONDS)
     return made.text, list(made.notes)
 
 
@@ -53,6 +56,24 @@ def _note_start(notes: Path | None, cwd: Path, source: object, learned: bool) ->
         if _settings()[1].learning:
             note_start(notes, cwd)
     except Exception:  # noqa: BLE001  a thread beside the answer: nobody waits for what it says
+        return
+
+
+def _bring_skills_up_to_date() -> None:
+    """Publish what was accepted, written or retired since; a look at a few times where nothing was."""
+    try:
+        where, settings = _settings()
+        if not (where.state / "published.json").exists():
+            return
+        from lessonbook.actions.publishing import is_due, publish_all
+
+        if is_due(where, settings):
+            from lessonbook.actions.setup_entries import Where
+            from lessonbook.hosts.agents.readers import readers
+            from lessonbook.system.settings import environment
+
+            publish_all(where, settings, readers(Where(where.home, environment(), lambda program: None), where.state))
+    except Exception:  # noqa: BLE001  a thread beside the answer: `lessonbook skills publish` says what is wrong
         return
 
 

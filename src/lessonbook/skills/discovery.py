@@ -14,7 +14,9 @@ from lessonbook.core.value import Value
 from lessonbook.skills.files import SkillFile, authored_files, file_id, managed_files
 from lessonbook.skills.found import Found as Found
 from lessonbook.skills.found import Seen
-from lessonbook.skills.roots import authored_roots
+from lessonbook.skills.publish_record import copied
+from lessonbook.skills.roots import PUBLISHED_FROM, authored_roots
+from lessonbook.system.links import target_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,11 +77,14 @@ def _authored(home: Path, cwd: Path | None, managed: list[Seen], known_files: Kn
     ours = {id: item for item in managed if (id := file_id(item.found.path)) is not None}
     by_file: dict[object, Seen] = {}
     for root in authored_roots(home, cwd):
+        copies = copied(root.path)
         for file in authored_files(root.path, known_files):
             key: object = file.id or file.path
             item = by_file.get(key)
             if item is None and file.id:
                 item = ours.get(file.id)
+            if item is None and _is_published(file, copies):
+                continue
             if item is None:
                 item = by_file[key] = _examined(file, "authored", known_files, root.agents)
             elif item.found.origin == "authored":
@@ -88,6 +93,12 @@ def _authored(home: Path, cwd: Path | None, managed: list[Seen], known_files: Kn
                 agents = dict.fromkeys((*item.found.agents, *root.agents))
                 item.found = item.found.but(agents=tuple(agents))
     return list(by_file.values())
+
+
+def _is_published(file: SkillFile, copies: set[str]) -> bool:
+    """Whether it is a skill of ours that was published to an agent: nobody wrote it there."""
+    to = target_of(file.path.parent)
+    return to.parent.name in PUBLISHED_FROM if to is not None else file.folder in copies
 
 
 def _managed(root: Path, known: Known | None) -> Iterator[Seen]:

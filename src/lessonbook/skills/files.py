@@ -33,6 +33,7 @@ class SkillFile(Value):
     id: FileId | None
     head: bytes = b""
     problem: str | None = None
+    size: int = 0
     key: str = ""
     """What names this state of the file; empty where it was not asked for."""
     is_known: bool = False
@@ -48,8 +49,13 @@ def file_id(path: Path) -> FileId | None:
     return found.st_dev, found.st_ino
 
 
-def authored_files(root: Path, known: Known | None = None) -> Iterator[SkillFile]:
-    """Yield the skill files below an authored folder, four levels deep, linked folders included, by name.
+def read_file(path: Path) -> SkillFile | None:
+    """Read the head of one skill file, links followed; ``None`` where there is no such file."""
+    return _read(path, path.parent.name)
+
+
+def authored_files(root: Path, known: Known | None = None, depth: int = MAX_DEPTH) -> Iterator[SkillFile]:
+    """Yield the skill files below an authored folder, ``depth`` levels deep, linked folders included, by name.
 
     A folder that holds a skill is not searched further. Links that lead back end, and so does the search after 5,000
     folders, with a problem that says so.
@@ -57,21 +63,21 @@ def authored_files(root: Path, known: Known | None = None) -> Iterator[SkillFile
     seen: set[FileId] = set()
     waiting = [(root, 0)]
     while waiting:
-        folder, depth = waiting.pop()
+        folder, level = waiting.pop()
         if len(seen) > MAX_FOLDERS:
             yield SkillFile(
                 root, root.name, None, problem=f"holds more than {MAX_FOLDERS:,} folders; the rest is unread"
             )
             return
-        if depth:
+        if level:
             path = folder / FILE
             found = (_known(path, folder.name, known) if known else None) or _read(path, folder.name, known)
             if found is not None:
                 yield found
                 continue
-        if depth < MAX_DEPTH:
+        if level < depth:
             inner, problem = _folders(folder, seen)
-            waiting.extend((path, depth + 1) for path in reversed(inner))
+            waiting.extend((path, level + 1) for path in reversed(inner))
             if problem:
                 yield SkillFile(folder, folder.name, None, problem=problem)
 
@@ -124,7 +130,7 @@ def _read(path: Path, folder: str, known: Known | None = None) -> SkillFile | No
         if not stat.S_ISREG(found.st_mode):
             return SkillFile(path, folder, None, problem="is not a regular file")
         key = known.key(found, folder) if known else ""
-        return SkillFile(path, folder, (found.st_dev, found.st_ino), os.read(handle, HEAD), key=key)
+        return SkillFile(path, folder, (found.st_dev, found.st_ino), os.read(handle, HEAD), size=found.st_size, key=key)
     except OSError as error:
         return SkillFile(path, folder, None, problem=f"cannot be read: {reason(error)}")
     finally:

@@ -88,7 +88,7 @@ def _change(args: argparse.Namespace, out: Out) -> int:
     else:
         failed = []
     turned_on = _turn_on(out) if settings else []
-    published = _publish(agents, args, out)
+    published = _publish(args, out)
     problems = [*failed, *(problem for made in plans for problem in made.problems)]
     document = {
         "ok": not problems,
@@ -183,9 +183,13 @@ def _turn_on(out: Out) -> list[str]:
     return done
 
 
-def _publish(agents: Sequence[Agent], args: argparse.Namespace, out: Out) -> dict[str, Any] | None:
+def _publish(args: argparse.Namespace, out: Out) -> dict[str, Any] | None:
     """Publish skills to what is set up now, or take them out of what is not any more."""
-    return None
+    if args.dry_run:
+        return None
+    from lessonbook.hosts.cli.skills_more import published
+
+    return published(out)
 
 
 def _summary(
