@@ -57,7 +57,7 @@ def test_each_agent_is_looked_at_for_its_hook(tmp_path: Path, home: Path) -> Non
     hooks.write_text('{"command": "lessonbook hook session-start"}')
     assert "codex runs `lessonbook hook session-start`" in {check.found for check in checks(tmp_path, Level.FINE)}
     (note,) = [check for check in checks(tmp_path, Level.NOTE) if check.what == "agents"]
-    assert note.found.startswith("claude does not run") and "lessonbook hook --help" in note.do
+    assert note.found.startswith("claude does not run") and "lessonbook setup" in note.do
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude/settings.json").write_bytes(hooks.read_bytes())
     assert [check for check in checks(tmp_path, Level.NOTE) if check.what == "agents"] == []

@@ -102,7 +102,7 @@ def test_a_closed_standard_output_is_no_failure(home: Path) -> None:
 
 
 def test_another_event_is_refused_without_blocking_anything(run) -> None:
-    done = run("hook", "stop")
+    done = run("hook", "before-tool")
     assert (done.returncode, done.stdout) == (1, "")
     assert run("hook", "--help").returncode == 0
     assert run("hook", "session-start", "--help").stdout.startswith("usage: lessonbook hook")

@@ -28,6 +28,8 @@ _SHOWN_BY_RECALL = 50
 _UNBOUNDED = 1 << 40
 _LOOKED_INTO = 200_000
 """Characters of one file of a book that are looked into: many times what a briefing holds."""
+_LISTED = 120
+"""More skills than fit their block of a briefing."""
 _ORIGINS = ("learned", "managed", "authored")
 
 RECORD_RULE = (
@@ -87,7 +89,7 @@ def brief(
         *(_rules_block(kind, head, most) for kind, head in read.heads.items()),
         _record_block(settings, learned),
         _dated_block(read.heads, most),
-        _skills_block(read.catalogue),
+        _skills_block(read.catalogue, most),
         _memories_block(read.memories),
     ]
     if full:
@@ -102,7 +104,7 @@ def _switched_on(places: Places) -> bool:
     from lessonbook.book.sentences import SETTINGS
 
     try:
-        if not (places.config_file.exists() or (places.config / SETTINGS).exists()):
+        if not (places.config / SETTINGS).exists():  # then the settings have said it already
             return True
         from lessonbook.book.switch import enabled
 
@@ -167,17 +169,19 @@ def _dated_block(heads: Mapping[str, Head], most: int) -> Block:
     )
 
 
-def _skills_block(catalogue: Catalogue | None) -> Block:
+def _skills_block(catalogue: Catalogue | None, most: int) -> Block:
     """Learned and managed skills first: agents list those of their own folders themselves."""
     used = [skill for skill in catalogue.skills if skill.shadowed_by is None] if catalogue else []
     skills = sorted(used, key=lambda skill: _ORIGINS.index(skill.origin))
+    listed = skills[: _LISTED if most < _UNBOUNDED else None]
     return Block(
         title="Skills",
         label="Before work that one of these fits, read it: `lessonbook skills show NAME`.",
-        items=tuple(f"- {one_line(skill.name)}: {one_line(skill.description, 160)}" for skill in skills),
+        items=tuple(f"- {one_line(skill.name)}: {one_line(skill.description, 160)}" for skill in listed),
         more="lessonbook skills",
         limit=2_400,
         share=1_200,
+        beyond=len(skills) - len(listed),
     )
 
 

@@ -19,6 +19,8 @@ ABOUT: Mapping[str, str] = {
     "agent_dir": "the agent folder: memories, managed skills, the bank",
     "autolearn.enabled": "whether agents are offered the learn tool (true or false)",
     "autolearn.review": "whether a skill an agent writes waits for review (true or false)",
+    "autolearn.min_tool_calls": "how many calls of tools a turn needs before the agent is asked what it learned",
+    "recall.on_prompt": "whether hooks recall lessons for every prompt (true or false)",
     "memory.backend": f"where lessons are kept: {', '.join(BACKENDS)}",
     "memory.scoping": f"which lessons a project recalls: {', '.join(SCOPINGS)}",
     "hindsight.url": "the address of a Hindsight server",
@@ -43,7 +45,7 @@ class Item:
     """One setting: its value, and whether the file sets it or it is the default."""
 
     key: str
-    value: bool | str | None
+    value: bool | int | str | None
     is_set: bool
     about: str
 
@@ -85,9 +87,9 @@ def note(item: Item) -> str:
     return f"this version has no backend {item.value} yet, so no lesson can be kept or recalled; it has {ready}"
 
 
-def shown(value: bool | str | None) -> str:
+def shown(value: bool | int | str | None) -> str:
     """Return a value as a person writes it on the command line."""
-    return "" if value is None else str(value).lower() if isinstance(value, bool) else value
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def values(key: str) -> list[str]:
@@ -97,9 +99,14 @@ def values(key: str) -> list[str]:
     return ["true", "false"] if "(true or false)" in ABOUT.get(key, "") else []
 
 
-def _typed(places: Places, key: str, text: str) -> bool | str:
-    value: bool | str = text
-    if isinstance(_value(Settings(agent_dir=places.data), key), bool):
+def _typed(places: Places, key: str, text: str) -> bool | int | str:
+    value: bool | int | str = text
+    known = _value(Settings(agent_dir=places.data), key)
+    if isinstance(known, int) and not isinstance(known, bool):
+        if not (text.isascii() and text.isdecimal() and 1 <= int(text[:9]) <= 10_000):
+            raise InputError(f"{key} is a whole number from 1 to 10000, not {text!r}.")
+        return int(text)
+    if isinstance(known, bool):
         if text.lower() not in _YES:
             raise InputError(f"{key} is true or false, not {text!r}.")
         value = _YES[text.lower()]
@@ -123,12 +130,12 @@ def _known(key: str) -> None:
         raise InputError(f"There is no setting {key!r}; {hint}")
 
 
-def _value(settings: Settings, key: str) -> bool | str | None:
+def _value(settings: Settings, key: str) -> bool | int | str | None:
     section, _, name = key.partition(".")
     if section == "editor":
         return _editor_value(settings.editor, name)
     value = getattr(settings, key.replace(".", "_"))
-    return value if value is None or isinstance(value, bool) else str(value)
+    return value if value is None or isinstance(value, int) else str(value)
 
 
 def _editor_value(editor: Editor | None, name: str) -> str | None:

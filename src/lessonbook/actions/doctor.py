@@ -254,6 +254,7 @@ def _skills(places: Places, settings: Settings, cwd: Path) -> Iterator[Check]:
 
 
 def _agents(places: Places, cwd: Path) -> Iterator[Check]:
+    from lessonbook.actions.setup_receipts import known
     from lessonbook.transcripts.walk import default_roots
 
     roots = [(agent, Path(root)) for agent, root in default_roots(str(places.home), environment())]
@@ -266,7 +267,8 @@ def _agents(places: Places, cwd: Path) -> Iterator[Check]:
         (agent, root.parent) for agent, root in roots
     }
     briefed = {agent for agent, home in homes if _hooked(agent, home) or _hooked(agent, cwd / f".{agent}")}
-    do = "`lessonbook hook --help` shows what to add to its settings."
+    briefed.update(known(places.state))
+    do = "`lessonbook setup` connects agents."
     for agent in sorted(briefed):
         yield Check("agents", Level.FINE, f"{agent} runs `lessonbook hook session-start`")
     for agent in sorted({agent for agent, _ in roots} - briefed if briefed else ()):
@@ -274,7 +276,6 @@ def _agents(places: Places, cwd: Path) -> Iterator[Check]:
             "agents", Level.NOTE, f"{agent} does not run `lessonbook hook session-start`: it is not briefed", do
         )
     if not briefed:
-        do = "`lessonbook hook --help` shows what to add to your agent's settings."
         yield Check("agents", Level.NOTE, "no agent runs `lessonbook hook session-start`, so none is briefed", do)
 
 

@@ -7,14 +7,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lessonbook.core.briefing import OPENING, without_briefings
+from lessonbook.core.briefing import CLOSING, OPENING, REMINDER, without_briefings
 from lessonbook.core.errors import InputError
 from lessonbook.core.project import Project, from_folder, from_remote
 from lessonbook.core.seen import Seen
 from lessonbook.core.session import ReadReport, Session
+from lessonbook.core.tidy import RECALL_CLOSING, RECALL_OPENING
 from lessonbook.system.projects import identify
 from lessonbook.transcripts.walk import Found, default_roots, find, read_found
 
+_OURS = ((OPENING, CLOSING), (REMINDER, CLOSING), (RECALL_OPENING, RECALL_CLOSING))
+"""The first and last lines of what hooks put into sessions."""
 Progress = Callable[[int, int, str], None]
 """Called with files done, files in all, and the file that is next."""
 
@@ -84,11 +87,16 @@ def _worth_telling(path: str) -> bool:
 
 
 def _in_their_own_words(session: Session) -> Session:
-    """The session without the briefings of ours that its prompts quote: nobody typed those."""
-    if not any(OPENING in turn.prompt for turn in session.turns):
+    """The session without the texts of ours that its prompts quote: nobody typed those."""
+    if not any(opening in turn.prompt for turn in session.turns for opening, _ in _OURS):
         return session
-    turns = (replace(turn, prompt=without_briefings(turn.prompt).strip()) for turn in session.turns)
-    return replace(session, turns=tuple(turns))
+    return replace(session, turns=tuple(replace(turn, prompt=_typed(turn.prompt)) for turn in session.turns))
+
+
+def _typed(prompt: str) -> str:
+    for opening, closing in _OURS:
+        prompt = without_briefings(prompt, opening, closing)
+    return prompt.strip()
 
 
 def _told(files: list[Found], progress: Progress | None) -> Iterator[Found]:

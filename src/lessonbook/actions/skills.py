@@ -7,6 +7,8 @@ from pathlib import Path
 
 from lessonbook.skills import discovery
 from lessonbook.skills.discovery import Catalogue
+from lessonbook.skills.known import FILE as KNOWN
+from lessonbook.skills.known import Known
 from lessonbook.skills.roots import managed_root
 from lessonbook.system.settings import Places, Settings
 
@@ -17,15 +19,24 @@ if TYPE_CHECKING:
 
 
 def list_skills(
-    where: Places, settings: Settings, cwd: Path | None, learned: Mapping[str, bytes] | None = None
+    where: Places,
+    settings: Settings,
+    cwd: Path | None,
+    learned: Mapping[str, bytes] | None = None,
+    remember_at: float | None = None,
 ) -> Catalogue:
     """Return every skill for a session in ``cwd``: origin, name, description, path; and every problem by name.
 
     ``learned`` maps ``skills/<name>/SKILL.md`` paths of a book's HEAD to bytes; they are left out where learning is
-    off. Never raises for what is in a file.
+    off. Never raises for what is in a file. With ``remember_at``, the time now in epoch seconds, what is in the files
+    is remembered in the state folder, and only files that changed since are read.
     """
     told = learned if settings.learning else None
-    return discovery.discover(where.home, cwd, managed_root(settings.agent_dir), told)
+    known = Known(where.state / KNOWN, int(remember_at * 1e9)) if remember_at is not None else None
+    found = discovery.discover(where.home, cwd, managed_root(settings.agent_dir), told, known)
+    if known is not None:
+        known.save()
+    return found
 
 
 def skill_history(settings: Settings, name: str) -> tuple[Version, ...]:

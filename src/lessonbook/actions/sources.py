@@ -65,7 +65,7 @@ class Sources:
         second = self.gather(jobs)
         found = {"every project": first["the global book"], "this project": second.get("the project's book")}
         heads = {kind: head for kind, head in found.items() if head is not None}
-        skills = self.gather({"skills": lambda: _skills(cwd, places, settings, list(heads.values()))})["skills"]
+        skills = self.gather({"skills": lambda: _skills(cwd, places, settings, list(heads.values()), now)})["skills"]
         return Read(heads, second.get("memory") or Memories(), skills)
 
     def gather(
@@ -124,8 +124,8 @@ def _load_skills() -> None:
     import lessonbook.actions.catalogue  # noqa: F401
 
 
-def _skills(cwd: Path, places: Places, settings: Settings, heads: Sequence[Head]) -> Catalogue:
+def _skills(cwd: Path, places: Places, settings: Settings, heads: Sequence[Head], now: float) -> Catalogue:
     from lessonbook.actions.catalogue import learned_files
     from lessonbook.actions.skills import list_skills
 
-    return list_skills(places, settings, cwd, learned_files(heads))
+    return list_skills(places, settings, cwd, learned_files(heads), remember_at=now)

@@ -14,6 +14,8 @@ from lessonbook.core.value import Value
 
 OPENING = "[lessonbook briefing] What earlier sessions on this machine learned; not typed by the person."
 """The first line of every briefing: how our own text is recognised in a transcript and never learned again."""
+REMINDER = "[lessonbook reminder] A hook asks this at the end of a turn; not typed by the person."
+"""The first line of what an agent is asked at the end of a turn, by which it is recognised like a briefing."""
 CLOSING = "[end of lessonbook briefing]"
 """The last line of every briefing: where the person's own words go on, in hosts that put both in one message."""
 MAX_CHARS = 9_400
@@ -87,13 +89,14 @@ def tokens(text: str) -> int:
     return -(-len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN)
 
 
-def without_briefings(text: str) -> str:
+def without_briefings(text: str, opening: str = OPENING, closing: str = CLOSING) -> str:
     """Return ``text`` without the briefings in it: what is left is what somebody else wrote.
 
-    A briefing that was cut off before its closing line ends where the text does.
+    A briefing that was cut off before its closing line ends where the text does. ``opening`` and ``closing`` take out
+    another text of ours.
     """
-    before, *rest = text.split(OPENING)
-    return before + "".join(part.partition(CLOSING)[2] for part in rest)
+    before, *rest = text.split(opening)
+    return before + "".join(part.partition(closing)[2] for part in rest)
 
 
 class _Scale(Value):

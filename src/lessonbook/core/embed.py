@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lessonbook.core.briefing import CLOSING, OPENING
+from lessonbook.core.briefing import CLOSING, OPENING, REMINDER
 from lessonbook.core.clean import bound, clean_body, clean_line
 from lessonbook.core.redact import redact
 from lessonbook.core.tidy import as_item
@@ -112,4 +112,4 @@ def _prose(line: str) -> str:
 
 def _unframed(text: str) -> str:
     """Replace our own first and last line; by something, so that what stood around them cannot become one."""
-    return text.replace(OPENING, "…").replace(CLOSING, "…")
+    return text.replace(OPENING, "…").replace(REMINDER, "…").replace(CLOSING, "…")

@@ -21,11 +21,21 @@ class Project(Value):
     @property
     def slug(self) -> str:
         """A readable name plus a short digest of the identity: ``lessonbook-1a2b3c4d``."""
-        import hashlib  # takes longer to load than all else here, and not every command names a project
-
-        digest = hashlib.sha256(self.identity.encode("utf-8", "replace")).hexdigest()[:8]
+        digest = _sha256(self.identity.encode("utf-8", "replace"))[:8]
         readable = re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")[:40].strip("-")
         return f"{readable or 'project'}-{digest}"
+
+
+def _sha256(data: bytes) -> str:
+    """The digest, from where Python keeps it: ``hashlib`` loads OpenSSL first, which takes longer than all else."""
+    try:
+        from _sha2 import sha256  # type: ignore[import-not-found]  # private, and so without types
+    except ImportError:
+        try:
+            from _sha256 import sha256  # type: ignore[import-not-found]  # what it is called before Python 3.12
+        except ImportError:  # built without it
+            from hashlib import sha256
+    return str(sha256(data).hexdigest())
 
 
 def normal_remote(address: str) -> str:

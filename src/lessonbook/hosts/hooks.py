@@ -1,79 +1,90 @@
-"""``lessonbook hook session-start``: the one JSON object Claude Code and Codex expect, or nothing, and always exit 0.
+"""``lessonbook hook EVENT --agent NAME``: the one JSON object that agent expects, or nothing, and always exit 0.
 
-Both hosts start this at every session and wait for it, so nothing heavy is imported, every source has a deadline, and
-whatever is on standard input or broken on this machine costs at most a shorter briefing. Schema: the hooks pages of
-both vendors; Codex refuses an object with members it does not know.
+Agents start this at every session, and some at every turn, and wait for it. So nothing heavy is imported, every source
+has a deadline, the whole process has one well below the agent's, and whatever is on standard input or broken on this
+machine costs at most what we would have said. Each agent's wording is in ``hosts.agents``.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from json import dumps, loads
-from pathlib import Path
+from collections.abc import Sequence
+from json import dumps
 from threading import Thread
-from time import time
+from time import sleep
 
+from lessonbook.hosts.agents.agent import EVENTS, PROMPT, SESSION_END, SESSION_START, STOP
+from lessonbook.hosts.hooks_input import standard_input, table
 from lessonbook.system.streams import reserve
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-SESSION_START = "session-start"
-INPUT_SECONDS = 1.0
-SOURCES_SECONDS = 4.0
-_INPUT_MAX = 4 << 20
+DEADLINES = {SESSION_START: 8.0, PROMPT: 4.0, STOP: 8.0, SESSION_END: 1.3}
+"""After how many seconds a hook ends with nothing to say, whatever hangs. Agents wait longer (``hosts.agents``)."""
 _USAGE = f"""\
-usage: lessonbook hook {SESSION_START} [--no-learned]
+usage: lessonbook hook {{{",".join(EVENTS)}}} [--agent NAME] [--no-learned]
 
-Reads a coding agent's hook JSON on standard input and answers the briefing of its folder as hook JSON.
-Claude Code and Codex run it once you add this to ~/.claude/settings.json or ~/.codex/hooks.json
-(in Codex, approve it with /hooks afterwards):
+Coding agents run this. It reads an agent's hook JSON on standard input and answers in the way that agent expects:
 
-  {{"hooks": {{"SessionStart": [{{"hooks": [
-    {{"type": "command", "command": "lessonbook hook {SESSION_START}", "timeout": 10}}
-  ]}}]}}}}
+  {SESSION_START}   the briefing of the folder
+  {PROMPT}          lessons that fit the prompt, where recall.on_prompt is on
+  {STOP}            asks once what was learned, where autolearn.enabled is on and enough was done
+  {SESSION_END}     notes the session for the next batch
 
-Try it yourself:
+options:
+  --agent NAME   which agent asks (default: claude, whose form Codex takes too)
+  --no-learned   without what was accepted by review
+
+`lessonbook setup` tells each agent to run it. Try it yourself:
 
   echo '{{"cwd": "."}}' | lessonbook hook {SESSION_START}"""
 
 
 def main(words: Sequence[str]) -> int:
-    """Answer one hook. Exit 0 whatever happens in ``session-start``; 1 for an event that is not answered here.
+    """Answer one hook. Exit 0 whatever happens in one of ours; 1 for an event or an agent there is not.
 
     Never 2: hosts take that as an order to block what the person was doing.
     """
-    if words[:1] == [SESSION_START] and not {"-h", "--help"} & set(words):
-        _answer_and_leave("--no-learned" not in words)
-    print(_USAGE, file=sys.stdout if {"-h", "--help"} & set(words) else sys.stderr)
-    return 0 if {"-h", "--help"} & set(words) else 1
+    help_asked = bool({"-h", "--help"} & set(words))
+    if words[:1] and words[0] in EVENTS and not help_asked:
+        _answer_and_leave(words[0], _agent(words), "--no-learned" not in words)
+    print(_USAGE, file=sys.stdout if help_asked else sys.stderr)
+    return 0 if help_asked else 1
 
 
-def session_start(given: bytes, *, learned: bool = True, seconds: float = SOURCES_SECONDS) -> tuple[str, list[str]]:
+def _agent(words: Sequence[str]) -> str:
+    """The agent that asks: the word behind ``--agent``, or joined to it."""
+    for at, word in enumerate(words):
+        if word == "--agent" and at + 1 < len(words):
+            return words[at + 1]
+        if word.startswith("--agent="):
+            return word.removeprefix("--agent=")
+    return "claude"
+
+
+def answer(event: str, agent: str, given: bytes, *, learned: bool = True) -> tuple[str, list[str]]:
     """Return the JSON text to print, empty where there is nothing to say, and notes for standard error.
 
-    ``given`` is what the host wrote on our standard input; anything is accepted. Never raises.
+    ``given`` is what the agent wrote on our standard input; anything is accepted. Never raises.
     """
     try:
-        from lessonbook.actions.brief import brief_here
+        from lessonbook.hosts.agents.registry import agent as known
+        from lessonbook.hosts.hooks_events import text_for
 
-        made = brief_here(_folder(given), now=time(), learned=learned, seconds=seconds)
-    except Exception as error:  # noqa: BLE001  a session must start whatever is broken here; the doctor tells more
-        return "", [f"No briefing: {type(error).__name__}; run `lessonbook doctor`."]
-    if not made.text:
-        return "", list(made.notes)
-    answer = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": made.text}}
-    return dumps(answer, ensure_ascii=False), list(made.notes)
+        dialect = known(agent).dialect
+        if dialect is None or event not in dialect.events:
+            return "", [f"{agent} has no hook {event}"]
+        text, notes = text_for(event, agent, dialect, table(given), learned)
+        return dumps(dialect.answer(event, text), ensure_ascii=False) if text else "", notes
+    except Exception as error:  # noqa: BLE001  a session must go on whatever is broken here; the doctor tells more
+        return "", [f"Nothing said: {type(error).__name__}; run `lessonbook doctor`."]
 
 
-def _answer_and_leave(learned: bool) -> None:
-    """Print the answer and end this process at once: a source that still hangs is not waited for."""
+def _answer_and_leave(event: str, agent: str, learned: bool) -> None:
+    """Print the answer and end this process at once: what still hangs is not waited for."""
     try:
+        Thread(target=_give_up, args=(DEADLINES[event],), daemon=True).start()
         reserve()
-        text, notes = session_start(_standard_input(), learned=learned)
+        text, notes = answer(event, agent, standard_input(), learned=learned)
         for note in notes:
             _write(2, f"lessonbook: {note}\n")
         if text:
@@ -83,44 +94,13 @@ def _answer_and_leave(learned: bool) -> None:
     os._exit(0)
 
 
+def _give_up(seconds: float) -> None:
+    """End this process when its time is over; in a thread, as what hangs may hang in the system."""
+    sleep(seconds)
+    os._exit(0)
+
+
 def _write(handle: int, text: str) -> None:
     data = text.encode("utf-8", "replace")
     while data:
         data = data[os.write(handle, data) :]
-
-
-def _standard_input() -> bytes:
-    """Return what is on standard input; nothing where it is closed, a terminal, or does not end in time."""
-    if sys.stdin is None or sys.stdin.isatty():
-        return b""
-    read: list[bytes] = []
-    reader = Thread(target=_read_all, args=(read,), daemon=True)
-    reader.start()
-    reader.join(INPUT_SECONDS)
-    return b"".join(read)
-
-
-def _read_all(into: list[bytes]) -> None:
-    try:
-        while sum(map(len, into)) < _INPUT_MAX and (part := os.read(0, 1 << 16)):
-            into.append(part)
-    except OSError:  # closed, or a folder: the same as nothing
-        return
-
-
-def _folder(given: bytes) -> Path:
-    """Return the folder the session works in: the ``cwd`` the host names, else this process's own."""
-    cwd = _table(given).get("cwd")
-    try:
-        here = Path.cwd()
-    except OSError:  # removed under our feet
-        here = Path("/")
-    return here / cwd if isinstance(cwd, str) and "\0" not in cwd else here
-
-
-def _table(given: bytes) -> Mapping[str, Any]:
-    try:
-        found = loads(given.decode("utf-8-sig", "replace"))
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}

@@ -30,6 +30,7 @@ VERBS: dict[str, Verb] = {
     "mcp": Verb(f"{_CLI}mcp", "serve agents over the Model Context Protocol (agents start this)"),
     "status": Verb(f"{_CLI}status", "books, memory, skills and switches in one look"),
     "doctor": Verb(f"{_CLI}doctor", "say what is wrong here and what to do about it"),
+    "setup": Verb(f"{_CLI}setup", "connect the coding agents on this machine; check it; take it back"),
     "config": Verb(f"{_CLI}config", "read or change a setting"),
     "completion": Verb(f"{_CLI}completion", "print the completion script for your shell"),
 }

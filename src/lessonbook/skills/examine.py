@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from lessonbook.skills.found import Origin
 
 
-def examined(file: SkillFile, origin: Origin) -> Seen:
+def examined(file: SkillFile, origin: Origin, agents: tuple[str, ...] = ()) -> Seen:
     """Return what the file comes to; never raises for what is in it."""
     shown = _line(file.folder)
-    found = Found(shown, "", origin, (), file.path)
+    found = Found(shown, "", origin, agents, file.path)
     item = Seen(found, {file.folder.casefold()}, usable=False)
     text = None if file.problem else _text(file.head)
     parts = frontmatter.split(text) if text is not None else None

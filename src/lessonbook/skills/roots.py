@@ -8,6 +8,8 @@ from pathlib import Path
 from lessonbook.core.value import Value
 
 FILE = "SKILL.md"
+PUBLISHED_FROM = ("managed-skills", "published-skills")
+"""The folders that links to published skills lead into, by their last name: of this machine, or of where it was."""
 
 
 def managed_root(agent_dir: Path) -> Path:

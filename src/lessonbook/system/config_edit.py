@@ -28,7 +28,7 @@ def read_value(path: Path, key: str) -> Any:
     return _parsed(_text(files.read_bytes(path) or b"", path), path).get(key)
 
 
-def set_value(path: Path, key: str, value: bool | str) -> None:
+def set_value(path: Path, key: str, value: bool | int | str) -> None:
     """Set ``key``, or ``table.key``; a missing file or table is made. The rest of the file keeps its bytes.
 
     Raises ``ConfigError`` where the file is not valid TOML or holds a table or a list of that name, and ``StoreError``
@@ -47,7 +47,7 @@ def set_value(path: Path, key: str, value: bool | str) -> None:
     files.write_atomic(path, (_MARK if raw.startswith(_MARK) else b"") + edited.encode("utf-8"))
 
 
-def _with(table: dict[str, Any], key: str, value: bool | str) -> dict[str, Any] | None:
+def _with(table: dict[str, Any], key: str, value: bool | int | str) -> dict[str, Any] | None:
     """Return what the file must hold afterwards; ``None`` where the key is, or lies in, something of another kind."""
     outer, _, inner = key.rpartition(".")
     if not outer:
@@ -57,7 +57,7 @@ def _with(table: dict[str, Any], key: str, value: bool | str) -> dict[str, Any] 
     return None if changed is None else table | {outer: changed}
 
 
-def _edited(text: str, key: str, value: bool | str, path: Path) -> str:
+def _edited(text: str, key: str, value: bool | int | str, path: Path) -> str:
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 

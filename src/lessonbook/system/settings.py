@@ -13,6 +13,7 @@ from pathlib import Path
 from lessonbook.core.errors import SetupError, reason
 from lessonbook.core.reviewer import TOOL, Reviewer
 from lessonbook.core.value import Value
+from lessonbook.system import toml_simple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ class Settings(Value):
     learning: bool = True
     autolearn_enabled: bool = False
     autolearn_review: bool = False
+    autolearn_min_tool_calls: int = 5
+    recall_on_prompt: bool = False
     memory_backend: str = "off"
     memory_scoping: str = "per-project-tagged"
     hindsight_url: str | None = None
@@ -113,10 +116,14 @@ def read_toml(path: Path) -> dict[str, Any]:
         return {}
     except OSError as error:
         raise SetupError(f"{path} cannot be read: {reason(error)}.") from error
-    import tomllib  # here, as most commands of a new machine and every listing of the queue do without it
-
     try:
-        return tomllib.loads(data.decode("utf-8-sig"))
+        text = data.decode("utf-8-sig")
+        found = toml_simple.parse(text)
+        if found is not None:
+            return found
+        import tomllib  # here, as hooks, most commands and every listing of the queue do without it
+
+        return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise SetupError(f"{path} is not valid TOML: {error}.") from error
 
@@ -151,6 +158,8 @@ def parse(table: Mapping[str, Any], where: Places) -> Settings:
         learning=_flag(table, "learning", True),
         autolearn_enabled=_flag(autolearn, "autolearn.enabled", False),
         autolearn_review=_flag(autolearn, "autolearn.review", False),
+        autolearn_min_tool_calls=_count(autolearn, "autolearn.min_tool_calls", 5),
+        recall_on_prompt=_flag(_table(table, "recall"), "recall.on_prompt", False),
         memory_backend=_text(memory, "memory.backend", "off"),
         memory_scoping=_text(memory, "memory.scoping", "per-project-tagged"),
         hindsight_url=_text(hindsight, "hindsight.url", "") or None,
@@ -208,6 +217,13 @@ def _flag(table: Mapping[str, Any], name: str, default: bool) -> bool:
     value = table.get(name.rpartition(".")[2], default)
     if not isinstance(value, bool):
         raise SetupError(f"{name} must be true or false in the configuration, not {value!r}.")
+    return value
+
+
+def _count(table: Mapping[str, Any], name: str, default: int) -> int:
+    value = table.get(name.rpartition(".")[2], default)
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 10_000:
+        raise SetupError(f"{name} must be a whole number from 1 to 10000 in the configuration, not {value!r}.")
     return value
 
 

@@ -9,6 +9,10 @@ from time import time
 
 from lessonbook.hosts.cli.output import Out
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lessonbook.actions.doctor import Check
+
 EXAMPLES = """
   lessonbook doctor            exit code 0 where nothing is wrong, 1 where something is
   lessonbook doctor --json     the same, for programs"""
@@ -27,7 +31,7 @@ def run(args: argparse.Namespace, out: Out) -> int:
     from lessonbook.hosts.cli.here import folder
     from lessonbook.system.settings import places
 
-    checks = examine(places(), folder(args.cwd), time())
+    checks = [*examine(places(), folder(args.cwd), time()), *_doubts()]
     wrong = [check for check in checks if check.level is Level.PROBLEM]
     lines = []
     for check in checks:
@@ -36,3 +40,20 @@ def run(args: argparse.Namespace, out: Out) -> int:
     lines.append(f"\n{len(wrong)} to repair" if wrong else "\nnothing is wrong")
     out.result({"ok": not wrong, "checks": [asdict(check) for check in checks]}, "\n".join(lines))
     return 1 if wrong else 0
+
+
+def _doubts() -> list[Check]:
+    """Say what keeps an agent that is set up from running our hooks, such as an approval only the person can give."""
+    from lessonbook.actions.doctor import Check, Level
+    from lessonbook.actions.setup_entries import Where
+    from lessonbook.actions.setup_receipts import known
+    from lessonbook.hosts.agents.registry import AGENTS, agents
+    from lessonbook.system.settings import environment, places
+    from lessonbook.system.surroundings import found
+
+    where = places()
+    names = [name for name in known(where.state) if name in AGENTS]
+    about = Where(where.home, environment(), found)
+    told = ((agent, doubt) for agent in agents(names) for doubt in agent.doubts(about, False)) if names else ()
+    do = "`lessonbook setup --check` tries everything out."
+    return [Check("agents", Level.PROBLEM, f"{agent.name}: {doubt}", do) for agent, doubt in told]

@@ -13,14 +13,16 @@ EXAMPLES = """
   lessonbook skills show release-check       its SKILL.md
   lessonbook skills history release-check    the kept versions of a managed skill
   lessonbook skills undo release-check       bring back the version before; also a deleted one
-  lessonbook skills delete release-check"""
+  lessonbook skills delete release-check
+  lessonbook skills publish                  put managed and accepted skills where agents look for them
+  lessonbook skills lint ~/src/app/skills    what is wrong with the skills of a folder"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``skills``."""
-    actions = ["list", "show", "history", "undo", "delete"]
+    actions = ["list", "show", "history", "undo", "delete", "publish", "lint"]
     parser.add_argument("do", nargs="?", choices=actions, default="list", help="what to do (default: list)")
-    parser.add_argument("name", nargs="?", metavar="NAME", help="the skill, for all but list")
+    parser.add_argument("name", nargs="?", metavar="NAME|DIR", help="the skill, or the folder to lint")
     parser.add_argument("--to", type=int, metavar="N", help="for show and undo: a version that history lists")
 
 
@@ -31,6 +33,10 @@ def run(args: argparse.Namespace, out: Out) -> int:
 
     if args.do == "list":
         return _list(out)
+    if args.do in ("publish", "lint"):
+        from lessonbook.hosts.cli import skills_more
+
+        return skills_more.publish(out) if args.do == "publish" else skills_more.lint(args.name, out)
     if not args.name:
         raise InputError(f"Say which one: `lessonbook skills {args.do} NAME`; `lessonbook skills` lists them.")
     if args.do == "show":
@@ -47,12 +53,21 @@ def run(args: argparse.Namespace, out: Out) -> int:
         out.table(document, ["version", "kept", "size"], rows, "")
     elif args.do == "undo":
         path = skills.undo_skill(settings, args.name, args.to)
+        _republish(out)
         out.result({"ok": True, "name": args.name, "path": path}, f"brought back {args.name}: {path}")
     else:
         skills.delete_skill(settings, args.name)
+        _republish(out)
         said = f"deleted {args.name}; `lessonbook skills undo {args.name}` brings it back"
         out.result({"ok": True, "name": args.name}, said)
     return 0
+
+
+def _republish(out: Out) -> None:
+    """Bring what is published in step, where anything is."""
+    from lessonbook.hosts.cli import skills_more
+
+    skills_more.republish(out)
 
 
 def _list(out: Out) -> int:

@@ -1,0 +1,1 @@
+"""The coding agents people use: one module each, listed in ``registry``."""

@@ -1,0 +1,41 @@
+"""oh-my-pi: servers in ``mcp.json``; it has an extension where others have hooks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lessonbook.hosts.agents import extensions
+from lessonbook.hosts.agents.agent import Agent, Dialect
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lessonbook.actions.setup_entries import Entry, Wanted, Where
+
+
+def folder(where: Where) -> Path:
+    """Return its configuration folder."""
+    return where.home / ".omp" / "agent"
+
+
+def entries(where: Where, wanted: Wanted) -> list[Entry]:
+    """Return our server and our extension."""
+    from lessonbook.actions.setup_entries import Entry
+    from lessonbook.hosts.agents import shapes
+
+    text = extensions.program(extensions.OMP, "omp", wanted)
+    return [
+        shapes.server(folder(where) / "mcp.json", wanted, type="stdio"),
+        Entry(folder(where) / "extensions" / "lessonbook.ts", "text", "extension", text, mark=extensions.mark("omp")),
+    ]
+
+
+AGENT = Agent(
+    name="omp",
+    title="oh-my-pi",
+    programs=("omp",),
+    folder=folder,
+    entries=entries,
+    dialect=Dialect(extensions.EVENTS, extensions.answer, quiet=extensions.quiet, count="tool_calls"),
+    skills=lambda where: None,
+    headless=("omp", "-p", "--mode=json"),
+)

@@ -1,0 +1,162 @@
+"""Puts managed and accepted skills where agents look for skills, and takes them out again when they retire.
+
+A published skill is a link in an agent's skill folder. Where a link cannot be made it is a copy, named in
+``.lessonbook-copies`` of that folder. A link is ours where it leads into our folders, or is one we noted that we made;
+nothing else is ever touched. What was accepted is linked from a copy of the book's HEAD, so that an edit nobody
+committed is not published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from lessonbook.core.errors import LessonbookError, StoreError
+from lessonbook.core.value import Value
+from lessonbook.skills.publish_record import Record, copied, note_copies
+from lessonbook.system import files, links
+
+LIST_COST = 4
+"""What an agent's list of skills costs besides the name and the description, in characters."""
+
+
+class Published(Value):
+    """One skill to publish: its name and description, and the folder that holds it."""
+
+    name: str
+    description: str
+    folder: Path
+
+    @property
+    def cost(self) -> int:
+        """How many characters of an agent's list it takes."""
+        return len(self.name) + len(self.description) + LIST_COST
+
+
+class Target(Value):
+    """One folder that agents read skills from, and how many characters of their list are left for ours."""
+
+    path: Path
+    left: int
+
+
+class Report(Value):
+    """What publishing did: paths made or repaired, and removed; and sentences on what was left alone."""
+
+    made: tuple[str, ...]
+    removed: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def publish(record: Record, roots: Iterable[Path], targets: Iterable[Target], wanted: Iterable[Published]) -> Report:
+    """Bring every target in step with ``wanted``, most important first, and take everything else of ours out.
+
+    ``roots`` are the folders our skills are in; ``record`` knows what was published before, also to folders that are
+    no targets any more, and notes what is published now. What fails in one folder is a note; nothing is raised.
+    """
+    skills, by_folder = list(wanted), {target.path: target for target in targets}
+    notes: list[str] = []
+    made: list[str] = []
+    removed: list[str] = []
+    for folder in sorted({*by_folder, *record.folders}):
+        here = _Folder(folder, record, frozenset(roots))
+        try:
+            here.bring_up_to_date(_within_budget(by_folder.get(folder), skills, notes))
+        except LessonbookError as error:
+            notes.append(str(error))
+        made += here.made
+        removed += here.removed
+        notes += here.notes
+    return Report(tuple(made), tuple(removed), tuple(notes))
+
+
+def _within_budget(target: Target | None, skills: Iterable[Published], notes: list[str]) -> dict[str, Path]:
+    """The skills that fit the list of the target's agents; none where it is no target any more."""
+    found: dict[str, Path] = {}
+    left, out = target.left if target else 0, 0
+    for skill in skills if target else ():
+        if skill.cost <= left:
+            left -= skill.cost
+            found[skill.name] = skill.folder
+        else:
+            out += 1
+    if out and target:
+        notes.append(f"{target.path}: {out} of ours do not fit the list its agents show; briefings name them")
+    return found
+
+
+class _Folder:
+    """One folder of skills while it is brought up to date."""
+
+    def __init__(self, path: Path, record: Record, roots: frozenset[Path]) -> None:
+        self._path, self._record, self._roots = path, record, roots
+        self._copies = copied(path)
+        self.made: list[str] = []
+        self.removed: list[str] = []
+        self.notes: list[str] = []
+
+    def bring_up_to_date(self, wanted: Mapping[str, Path]) -> None:
+        """Make what is missing, repair what moved, remove what retired. Raises ``StoreError``."""
+        for name in sorted(
+            (self._record.names(self._path) | self._copies | set(self._leading_to_us())) - wanted.keys()
+        ):
+            self._take_out(self._path / name)
+        for name, source in wanted.items():
+            self._put(self._path / name, source)
+        note_copies(self._path, self._copies)
+        if not wanted and self._record.made_folder(self._path):
+            links.remove_empty(self._path)
+            self._record.forget_folder(self._path)
+
+    def _put(self, path: Path, source: Path) -> None:
+        there = links.target_of(path)
+        if there is None and path.name in self._copies:
+            self._copy(path, source)
+        elif there == source:
+            self._record.note(path, source)
+        elif path.is_symlink() and not self._is_ours(path, there):
+            self.notes.append(f"{path} is a link of somebody else's; the skill of that name is not published there")
+        elif there is None and path.exists():
+            self.notes.append(f"{path} is somebody else's; the skill of that name is not published there")
+        else:
+            self._record.note_folder(self._path)
+            self._link(path, source)
+
+    def _link(self, path: Path, source: Path) -> None:
+        try:
+            links.make_link(path, source)
+            self._record.note(path, source)
+        except StoreError:  # a file system without links
+            self._copies.add(path.name)
+            note_copies(self._path, self._copies)  # before it is there: it is never taken for an authored one
+            self._copy(path, source)
+        self.made.append(str(path))
+
+    def _copy(self, path: Path, source: Path) -> None:
+        found = (each for each in source.rglob("*") if each.is_file() and not each.is_symlink())
+        links.write_folder(path, {str(each.relative_to(source)): files.read_bytes(each) or b"" for each in found})
+
+    def _take_out(self, path: Path) -> None:
+        there = links.target_of(path)
+        if there is not None and self._is_ours(path, there):
+            files.remove(path)
+            self.removed.append(str(path))
+        elif there is None and path.name in self._copies:
+            links.remove_folder(path)
+            self._copies.discard(path.name)
+            self.removed.append(str(path))
+        self._record.forget(path)
+
+    def _is_ours(self, path: Path, there: Path | None) -> bool:
+        return there is not None and (there.parent in self._roots or self._record.leads(path) == there)
+
+    def _leading_to_us(self) -> Iterator[str]:
+        """The names of links that lead into our folders, also those nobody noted."""
+        try:
+            entries = list(self._path.iterdir())
+        except OSError:
+            return
+        for path in entries:
+            there = links.target_of(path)
+            if there is not None and there.parent in self._roots:
+                yield path.name

@@ -1,0 +1,97 @@
+"""What we published and where: noted in the state folder, and in the folder itself where it had to be a copy."""
+
+from __future__ import annotations
+
+from json import dumps, loads
+from pathlib import Path
+
+from lessonbook.core.errors import LessonbookError
+from lessonbook.system import files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+COPIES = ".lessonbook-copies"
+FILE = "published.json"
+
+
+class Record:
+    """Every link we made with where it leads, and every folder we made for one; ``seal`` names what was published."""
+
+    def __init__(self, state: Path) -> None:
+        """Read what is noted; nothing where that is damaged: links into our folders are known all the same."""
+        self._file = state / FILE
+        found = _table(self._file)
+        links, made = found.get("links"), found.get("made")
+        self._links = {Path(path): Path(to) for path, to in links.items()} if isinstance(links, dict) else {}
+        self._made = {Path(path) for path in made} if isinstance(made, list) else set()
+        self.seal: Any = found.get("seal")
+
+    @property
+    def folders(self) -> set[Path]:
+        """The folders something of ours was published to."""
+        return {path.parent for path in self._links} | self._made
+
+    def names(self, folder: Path) -> set[str]:
+        """Return the names of the links that were made in one folder."""
+        return {path.name for path in self._links if path.parent == folder}
+
+    def leads(self, path: Path) -> Path | None:
+        """Return where the link we made at ``path`` led; ``None`` where we made none."""
+        return self._links.get(path)
+
+    def note(self, path: Path, to: Path) -> None:
+        """Note a link of ours."""
+        self._links[path] = to
+
+    def forget(self, path: Path) -> None:
+        """Note that there is none of ours any more."""
+        self._links.pop(path, None)
+
+    def note_folder(self, folder: Path) -> None:
+        """Note that a folder is made for what we publish, where it is not there yet."""
+        if not folder.exists():
+            self._made.add(folder)
+
+    def made_folder(self, folder: Path) -> bool:
+        """Whether the folder was made for what we publish."""
+        return folder in self._made
+
+    def forget_folder(self, folder: Path) -> None:
+        """Note that it is none of ours any more."""
+        self._made.discard(folder)
+
+    def save(self, seal: Any) -> None:
+        """Write it, or remove the file where nothing is published. Raises ``StoreError``."""
+        if not self._links and not self._made and seal is None:
+            files.remove(self._file)
+            return
+        links = {str(path): str(to) for path, to in self._links.items()}
+        document = {"links": links, "made": sorted(map(str, self._made)), "seal": seal}
+        files.write_atomic(self._file, dumps(document).encode("utf-8", "replace"), new_mode=0o600)
+
+
+def copied(folder: Path) -> set[str]:
+    """Return the names of the skills in ``folder`` that are copies of ours."""
+    try:
+        names = loads((folder / COPIES).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return set()
+    return {name for name in names if isinstance(name, str)} if isinstance(names, list) else set()
+
+
+def note_copies(folder: Path, names: set[str]) -> None:
+    """Note which skills in ``folder`` are copies of ours; the note goes with the last. Raises ``StoreError``."""
+    if names != copied(folder):
+        files.write_atomic(folder / COPIES, dumps(sorted(names)).encode())
+    if not names:
+        files.remove(folder / COPIES)
+
+
+def _table(path: Path) -> dict[str, Any]:
+    try:
+        found = loads(files.read_bytes(path) or b"{}")
+    except (LessonbookError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
