@@ -259,6 +259,20 @@ def test_a_commit_may_be_short_or_in_capitals_and_no_branch_can_stand_for_it(rep
     assert not drafts(repo.folder, A, "0" * 40)["ok"] and not drafts(repo.folder, A, "f" * 64)["ok"]
 
 
+def test_a_book_of_longer_ids_takes_any_beginning_of_them(tmp_path: Path, repo: Any) -> None:
+    long = type(repo)(tmp_path / "long")
+    long.folder.mkdir()
+    long.git("init", "-q", "--template=", "-b", "main", "--object-format=sha256")
+    long.commit({"AGENTS.md": "Start.\n"})
+    shown = long.propose(A, {"AGENTS.md": "Start.\n\nA.\n"})
+    other = long.propose(B, {"AGENTS.md": "Start.\n\nB.\n"})
+    assert len(shown) == 64
+    for size in (7, 40, 63, 64):
+        long.git("branch", "-f", shown[:size], other)  # a name that git would take for the branch first
+        assert drafts(long.folder, A, shown[:size])["ok"] and not drafts(long.folder, A, other[:size])["ok"]
+    assert queue.accept(long.folder, B, NOW)["ok"] and queue.accept(long.folder, A, NOW, commit=shown[:40])["ok"]
+
+
 def test_a_beginning_that_two_objects_share_is_not_enough(repo: Any) -> None:
     """Seven digits can be met on purpose: whoever does it must not be taken for what was shown."""
     shown = book(repo)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -106,6 +107,19 @@ def test_what_changes_while_the_editor_is_open_is_not_edited(run, book: Path) ->
     done = run("learned", "edit", one, env={"EDITOR": move})
     assert done.returncode == 1 and "has changed since it was shown" in done.stderr
     assert git(book, "rev-parse", f"pending/{one}") == git(book, "rev-parse", f"pending/{two}")
+
+
+def test_what_is_accepted_while_the_editor_is_open_stays(run, book: Path) -> None:
+    """The editor shows all of ``AGENTS.md``; what is saved must not take out what came in meanwhile."""
+    one, two = offered(book, Offer("One", "One."), Offer("Two", "Two."))
+    accept = f"{sys.executable} -m lessonbook learned accept {two} && sed -i"
+    done = run("learned", "edit", one, env={"EDITOR": f"{accept} s/One/Mine/"})
+    assert done.returncode == 0 and f"edited {one}; it changes AGENTS.md" in done.stdout, done.stderr
+    assert run("learned", "accept", one).returncode == 0
+    assert (book / "AGENTS.md").read_text() == "Lint.\n\nTwo.\n\nMine.\n"
+    three, four = offered(book, Offer("Tri", "Tri."), Offer("Four", files={"AGENTS.md": "Lint it.\n"}))
+    done = run("learned", "edit", three, env={"EDITOR": f"{accept.replace(two, four)} s/Lint/Type/"})
+    assert done.returncode == 2 and "AGENTS.md changed in the book while you edited it" in done.stderr
 
 
 def test_an_edit_in_an_editor(run, book: Path) -> None:

@@ -74,7 +74,24 @@ def edit_in(editor: Editor, book: NamedBook, id: str, now: int, by: Reviewer, co
     if not changed:
         as_it_was = {"ok": True, "id": id, "files": [], "redacted": 0, "changed": False, "commit": drafts["commit"]}
         return as_it_was, f"{id} is as it was"
-    return edit(book, id, changed, now, by, drafts["commit"])
+    again = editing.drafts(book.folder, id, drafts["commit"])
+    if not again["ok"]:
+        return again, in_terminal(again["error"])
+    return edit(book, id, _onto(again["files"], drafts["files"], changed), now, by, drafts["commit"])
+
+
+def _onto(now: Mapping[str, bytes], then: Mapping[str, bytes], changed: Mapping[str, bytes]) -> dict[str, bytes]:
+    """What the person changed, in the files as they are now: what was accepted while the editor was open stays.
+
+    Raises ``InputError`` where it is in the same lines.
+    """
+    from lessonbook.core.merge import merge3
+
+    merged = {path: merge3(then[path], now.get(path, b""), data) for path, data in changed.items()}
+    both = ", ".join(path for path, data in merged.items() if data is None)
+    if both:
+        raise InputError(f"{both} changed in the book while you edited it, in the same lines; edit it again.")
+    return {path: data for path, data in merged.items() if data is not None}
 
 
 def split(book: NamedBook, id: str, way: str, now: int, by: Reviewer, commit: str | None = None) -> Answer:

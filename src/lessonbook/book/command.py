@@ -22,7 +22,8 @@ from lessonbook.core.ports import Chat, Reply
 from lessonbook.core.screen import printable, quoted, short
 
 _HELP = "{cmd} is not a command: say /learned, /learned compact [ID], /learned on|off|status, " + (
-    "/learned rejected, /learned verify, or /learned diff|accept|reject|edit|split|undo|unreject ID"
+    "/learned rejected, /learned verify, or /learned diff|accept|reject|edit|split|undo|unreject ID; "
+    "ID@COMMIT decides on the commit that diff showed"
 )
 _EDIT = "an edit needs the new text: `lessonbook learned edit {id}` in a terminal opens it in your editor"
 _SEEN = "--acknowledge"

@@ -34,8 +34,6 @@ CHANGED_SINCE = (
 )
 
 _COMMIT = re.compile(r"[0-9a-f]{7,64}\Z", re.ASCII)
-_WHOLE = (40, 64)
-"""How long a whole id is, of SHA-1 and of SHA-256."""
 _AT_ONCE = 1000
 
 Shown = tuple[dict[str, Waiting], dict[str, str]]
@@ -80,11 +78,11 @@ def shown(book: Book, waiting: Mapping[str, Waiting], commits: Mapping[str, str]
     these very commits. The number of processes does not depend on how many there are, where all lie on one commit.
     """
     said, refused = _said(commits)
-    known = _objects(book, [text for id, text in said.items() if waiting[id].commit != text])
+    known = _objects(book, [text for id, text in said.items() if len(text) != len(waiting[id].commit)])
     found, before = dict[str, Waiting](), dict[str, str]()
     for id, text in said.items():
         w = waiting[id]
-        hits = [text] if len(text) in _WHOLE else _starting(known, text)
+        hits = [text] if len(text) == len(w.commit) else _starting(known, text)
         if len(hits) > 1:
             refused[id] = SEVERAL.format(text=text)
         elif hits in ([], [w.commit]) and w.commit.startswith(text):
@@ -111,7 +109,7 @@ def _said(commits: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
 
 def _objects(book: Book, texts: Iterable[str]) -> list[str]:
     """Every object whose id starts with one of these, sorted. A branch of such a name is never taken for one."""
-    asked = [f"--disambiguate={text}" for text in dict.fromkeys(texts) if len(text) not in _WHOLE]
+    asked = [f"--disambiguate={text}" for text in dict.fromkeys(texts)]
     found = set[str]()
     for at in range(0, len(asked), _AT_ONCE):
         found.update(git.run(book.folder, "rev-parse", *asked[at : at + _AT_ONCE]).decode().split())
