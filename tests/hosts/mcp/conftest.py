@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import queue
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +151,38 @@ def configure(home: Path) -> Callable[..., Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def bank(home: Path) -> Path:
+    """Where the bank's file is."""
+    return home / ".local" / "share" / "lessonbook" / "agent" / "bank.db"
+
+
+@pytest.fixture
+def lock(bank: Path) -> Iterator[Callable[[], sqlite3.Connection]]:
+    """``lock()``: hold the bank as another program does that writes and does not come to an end before ROLLBACK."""
+    held: list[sqlite3.Connection] = []
+
+    def hold() -> sqlite3.Connection:
+        held.append(sqlite3.connect(bank, isolation_level=None))
+        held[-1].execute("BEGIN IMMEDIATE")
+        return held[-1]
+
+    yield hold
+    for db in held:
+        db.close()
+
+
+@pytest.fixture
+def kept(bank: Path) -> Callable[[], list[str]]:
+    """``kept()``: the text of every lesson in the bank."""
+
+    def texts() -> list[str]:
+        with closing(sqlite3.connect(bank)) as db:
+            return [row[0] for row in db.execute("SELECT text FROM lessons ORDER BY id")]
+
+    return texts
 
 
 @pytest.fixture

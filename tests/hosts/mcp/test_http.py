@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -143,7 +144,7 @@ def test_nothing_but_the_token_opens(token: str, sent: bytes, origins: list[byte
             assert guard.refusal([here, (b"origin", origin), (b"authorization", right)])
 
 
-@pytest.mark.parametrize("version", ["2025-06-18", "2026-07-28"])
+@pytest.mark.parametrize("version", ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"])
 def test_a_session(
     version: str,
     serve: Callable[..., Served],
@@ -198,11 +199,8 @@ def test_a_session(
 
 
 def test_it_ends_in_time_with_a_call_that_hangs_and_a_client_that_listens(
-    serve: Callable[..., Served], configure: Callable[..., Path], home: Path
+    serve: Callable[..., Served], configure: Callable[..., Path], lock: Callable[..., Any]
 ) -> None:
-    import sqlite3
-    import time
-
     configure(ON)
     server = serve(LESSONBOOK_MCP_TOKEN=OWN)
     headers = {
@@ -223,8 +221,7 @@ def test_it_ends_in_time_with_a_call_that_hangs_and_a_client_that_listens(
         )
         call = {"name": "remember", "arguments": {"text": "First."}}
         client.post(server.url, content=message(2, "tools/call", call), headers=session)
-        db = sqlite3.connect(home / ".local/share/lessonbook/agent/bank.db", isolation_level=None)
-        db.execute("BEGIN IMMEDIATE")
+        lock()
         with (
             client.stream("GET", server.url, headers=session),
             client.stream("POST", server.url, content=message(3, "tools/call", call), headers=session),

@@ -10,30 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import pytest
 from mcp import ClientSession
 
+Lock = Callable[[], sqlite3.Connection]
+Kept = Callable[[], list[str]]
 MNEMOPI = '[memory]\nbackend = "mnemopi"\n[autolearn]\nenabled = true\n'
-
-
-@pytest.fixture
-def bank(home: Path) -> Path:
-    """Where the bank's file is."""
-    return home / ".local" / "share" / "lessonbook" / "agent" / "bank.db"
-
-
-def locked(bank: Path) -> sqlite3.Connection:
-    """Hold the bank as another program does that writes."""
-    db = sqlite3.connect(bank, isolation_level=None)
-    db.execute("BEGIN IMMEDIATE")
-    return db
-
-
-def kept(bank: Path) -> list[str]:
-    db = sqlite3.connect(bank)
-    found = [row[0] for row in db.execute("SELECT text FROM lessons ORDER BY id")]
-    db.close()
-    return found
 
 
 def cancelled(id: object) -> dict[str, Any]:
@@ -41,14 +22,14 @@ def cancelled(id: object) -> dict[str, Any]:
 
 
 def test_a_cancelled_call_writes_once_and_is_not_answered(
-    raw: Callable[..., Any], configure: Callable[..., Path], bank: Path
+    raw: Callable[..., Any], configure: Callable[..., Path], lock: Lock, kept: Kept
 ) -> None:
     configure(MNEMOPI)
     server = raw()
     server.start()
     server.call("first", "remember", {"text": "First."})
     server.answer("first")
-    db = locked(bank)
+    db = lock()
     server.call("slow", "remember", {"text": "Slow."})
     server.call("also slow", "learn", {"memory": "Also slow."})
     server.ask("one", "ping")
@@ -61,19 +42,19 @@ def test_a_cancelled_call_writes_once_and_is_not_answered(
     assert not server.answer("also slow")["result"]["isError"]
     server.call("again", "remember", {"text": "Slow."})  # as a client does that was not answered
     assert not server.answer("again")["result"]["isError"]
-    assert sorted(kept(bank)) == ["Also slow.", "First.", "Slow."]
+    assert sorted(kept()) == ["Also slow.", "First.", "Slow."]
     assert server.end() == 0
     assert "slow" not in [told.get("id") for told in server.told]
 
 
 def test_a_client_that_gives_up_and_tries_again_stores_once(
-    talk: Callable[..., None], configure: Callable[..., Path], bank: Path
+    talk: Callable[..., None], configure: Callable[..., Path], lock: Lock, kept: Kept
 ) -> None:
     configure(MNEMOPI)
 
     async def say(session: ClientSession) -> None:
         await session.call_tool("remember", {"text": "First."})
-        db = locked(bank)
+        db = lock()
         with anyio.move_on_after(0.5) as given_up:
             await session.call_tool("learn", {"memory": "Slow."})
         assert given_up.cancelled_caught
@@ -84,21 +65,23 @@ def test_a_client_that_gives_up_and_tries_again_stores_once(
 
     for version in ("2025-11-25", "2026-07-28"):
         talk(say, version=version)
-        assert kept(bank) == ["First.", "Slow."]
+        assert kept() == ["First.", "Slow."]
 
 
-def test_a_busy_bank_is_one_sentence(raw: Callable[..., Any], configure: Callable[..., Path], bank: Path) -> None:
+def test_a_busy_bank_is_one_sentence(
+    raw: Callable[..., Any], configure: Callable[..., Path], lock: Lock, kept: Kept
+) -> None:
     configure(MNEMOPI)
     server = raw()
     server.start()
     server.call(1, "remember", {"text": "First."})
     server.answer(1)
-    db = locked(bank)
+    db = lock()
     server.call(2, "learn", {"memory": "Never."})
     told = server.answer(2)["result"]
     assert told["isError"] and "Mnemopi did not store the lesson: Another process kept" in told["content"][0]["text"]
     db.execute("ROLLBACK")
-    assert kept(bank) == ["First."]
+    assert kept() == ["First."]
 
 
 def test_a_slow_git_keeps_no_ping_and_no_other_call_waiting(
@@ -122,14 +105,14 @@ def test_a_slow_git_keeps_no_ping_and_no_other_call_waiting(
 
 
 def test_calls_that_all_wait_keep_no_listing_waiting(
-    raw: Callable[..., Any], configure: Callable[..., Path], bank: Path
+    raw: Callable[..., Any], configure: Callable[..., Path], lock: Lock, kept: Kept
 ) -> None:
     configure(MNEMOPI)
     server = raw()
     server.start()
     server.call("first", "remember", {"text": "First."})
     server.answer("first")
-    db = locked(bank)
+    db = lock()
     for number in range(60):  # more than there are threads
         server.call(number + 1, "remember", {"text": f"Lesson {number}."})
     for id, method in (("tools", "tools/list"), ("prompts", "prompts/list"), ("ping", "ping")):
@@ -138,11 +121,11 @@ def test_calls_that_all_wait_keep_no_listing_waiting(
     db.execute("ROLLBACK")
     for number in range(60):
         assert not server.answer(number + 1)["result"]["isError"]
-    assert len(kept(bank)) == 61
+    assert len(kept()) == 61
 
 
 def test_a_hundred_calls_at_once_are_each_answered_once(
-    raw: Callable[..., Any], configure: Callable[..., Path], bank: Path
+    raw: Callable[..., Any], configure: Callable[..., Path], lock: Lock, kept: Kept
 ) -> None:
     configure(MNEMOPI)
     server = raw()
@@ -153,4 +136,4 @@ def test_a_hundred_calls_at_once_are_each_answered_once(
         assert not server.answer(number)["result"]["isError"]
     assert server.end() == 0
     assert sorted(told["id"] for told in server.told if told.get("id")) == list(range(1, 101))
-    assert sorted(kept(bank)) == sorted(f"Lesson {number}." for number in range(50))
+    assert sorted(kept()) == sorted(f"Lesson {number}." for number in range(50))
