@@ -18,8 +18,10 @@ from lessonbook.core.errors import StoreError
 from lessonbook.core.value import Value
 from lessonbook.system import config_text, files
 from lessonbook.system.config_text import ConfigTextError
+from lessonbook.system.locks import locked
 
 _UNKNOWN = "unknown"
+_WAIT = 5.0
 
 
 class Change(Value):
@@ -96,8 +98,14 @@ def _unreceipted(entries: Iterable[Entry]) -> list[Written]:
 def carry_out(made: Plan, state: Path) -> None:
     """Write what ``made`` says, whole or not at all: where a file cannot be written, those before it go back.
 
-    Raises ``StoreError`` that names the file, also for one that changed since the plan was made.
+    Raises ``StoreError`` that names the file, also for one that changed since the plan was made, and ``BusyError``
+    while another set-up runs.
     """
+    with locked(state / "setup.lock", wait=_WAIT):
+        _carry_out(made, state)
+
+
+def _carry_out(made: Plan, state: Path) -> None:
     rows = setup_receipts.read(state, made.agent)
     after = dict(rows)
     for change in made.changes:

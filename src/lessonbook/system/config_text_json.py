@@ -35,7 +35,10 @@ class Node:
 
 def parse(text: str) -> Any:
     """Return the value of ``text``; an empty table where there is nothing but blanks and comments."""
-    return _root(text).value
+    try:  # most files have no comments, and some are large
+        return json.loads(text, parse_constant=_refuse)
+    except ValueError:
+        return _root(text).value
 
 
 def insert(text: str, keys: Keys, name: str, value: Any) -> str:
