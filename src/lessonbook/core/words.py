@@ -72,15 +72,19 @@ def terms(question: str) -> list[Term]:
 
 def plain_words(text: str) -> list[str]:
     """Return the words of a text as its vector is made of: parts of identifiers, folded, not stemmed."""
-    return [fold(part) for piece in re.findall(r"\w+", text) for part in _PART.findall(piece) or [piece]]
+    pieces = re.findall(r"\w+", _unaccented(text))
+    return [part.casefold() for piece in pieces for part in (_PART.findall(piece) if piece.isascii() else [piece])]
 
 
 def fold(text: str) -> str:
     """Return ``text`` without letter case and Western accents, composed or not: what two spellings of a word share."""
+    return _unaccented(text.casefold())
+
+
+def _unaccented(text: str) -> str:
     if text.isascii():
-        return text.lower()
-    apart = unicodedata.normalize("NFD", text.casefold())
-    return unicodedata.normalize("NFC", apart.translate(_ACCENTS))
+        return text
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).translate(_ACCENTS))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -116,7 +120,7 @@ def _without_verb_ending(word: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    pieces = _PIECE.findall(text)
+    pieces = _PIECE.findall(_unaccented(text))
     found: list[str] = []
     for piece in pieces:
         if piece.isascii() and piece.isalpha() and piece.islower():  # most words are; the rest takes ten times as long
@@ -136,15 +140,11 @@ def _of_piece(piece: str) -> Iterator[str]:
         if len(parts) > 1:
             yield piece.lower()
         return
-    rest = _UNSPACED.sub(" ", piece)
     for run in _UNSPACED.findall(piece):
         yield from run
         yield from (run[place : place + 2] for place in range(len(run) - 1))
-    for word in rest.split():
-        parts = _PART.findall(word)
-        yield from (fold(part) for part in parts)
-        if len(parts) > 1:
-            yield fold(word)
+    # Where letters beyond ASCII stand, a capital says nothing of where a word begins.
+    yield from (word.casefold() for word in _UNSPACED.sub(" ", piece).replace("_", " ").split())
 
 
 def _symbols(piece: str) -> Iterator[str]:
