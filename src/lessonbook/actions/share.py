@@ -31,7 +31,9 @@ def pulled(book: NamedBook, remote: str, now: int) -> tuple[dict[str, Any], str]
     parts = [f"the book is at {told['commit']} now" if told["commit"] else "the book is up to date"]
     parts += _lists(told, new="new: {}", gone="decided by others: {}", stale="{} no longer apply: reject them")
     bare = [short(ref.removeprefix("refs/heads/").removeprefix("refs/lessonbook/")) for ref in told.get("skipped", ())]
-    parts += _lists({"skipped": bare}, skipped="left out, because it cannot be fetched from there: {}")
+    parts += _lists(
+        {"skipped": bare}, skipped="left out, because it cannot be fetched from there or holds too much: {}"
+    )
     return told, "; ".join(parts)
 
 

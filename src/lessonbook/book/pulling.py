@@ -16,11 +16,12 @@ from lessonbook.book.marks import unmarked
 from lessonbook.book.moving import moved_commit, moves
 from lessonbook.book.queue import book_locked, opened
 from lessonbook.book.remembered import id_of_ref
-from lessonbook.book.repository import PENDING_REFS, REJECTED_REFS, Book, exists, is_pin, open_book, pending_refs
+from lessonbook.book.repository import PENDING_REFS, REJECTED_REFS, Book, exists, open_book, pending_refs
 from lessonbook.book.sentences import UNCOMMITTED
 from lessonbook.book.settling import move
-from lessonbook.book.sharing import KEPT, check_whole, decided_by, is_above, shared
+from lessonbook.book.sharing import KEPT, check_whole, decided_by, is_above, is_kept, shared
 from lessonbook.book.swapping import swap
+from lessonbook.book.weighing import FILES_MOST, too_heavy
 from lessonbook.core.candidate import is_candidate_id
 from lessonbook.core.errors import InputError
 from lessonbook.core.remote import FOLDER, Remote
@@ -60,7 +61,8 @@ class _Theirs:
 def pull(folder: Path, where: str, now: int) -> dict[str, Any]:
     """Bring in what the book at ``where`` holds: ``{ok, remote, commit, new, gone, moved, stale}``.
 
-    Branches there that cannot be fetched, such as one that names a commit nobody has, are left out: ``skipped``.
+    Branches there that cannot be fetched, such as one that names a commit nobody has, and those that hold too much to
+    be looked into (``weighing``) are left out: ``skipped``.
 
     ``where`` is a folder, an ssh or https address, or the name of a remote that the book's repository knows. ``commit``
     is the new HEAD (7 hex digits) or ``None``; ``new`` are candidates that came, ``gone`` those that somebody decided.
@@ -100,7 +102,8 @@ def _fetched(folder: Path, line: Line) -> tuple[_Theirs, list[str]]:
     if branch is None:
         why = "HEAD there is on no branch that exists" if refs else "nothing was pushed there"
         raise InputError(f"{short(line.remote.address, PATH_MOST)} holds no book to pull: {why}")
-    have = enumerate(sorted(existing(folder, _own_refs(folder).values())))
+    own = set(_own_refs(folder).values())
+    have = enumerate(sorted(existing(folder, own)))
     line.run("update-ref", "--stdin", data="".join(f"create refs/ours/{n} {oid}\n" for n, oid in have).encode())
     skipped = fetched(line, branch, refs)
     form = "--format=%(objecttype) %(objectname) %(refname)"
@@ -111,12 +114,19 @@ def _fetched(folder: Path, line: Line) -> tuple[_Theirs, list[str]]:
     found = {ref: oid for kind, oid, ref in theirs if kind == "commit" or ref.startswith("pins/")}
     if "head" not in found:
         raise InputError(f"{line.remote.address} holds no book to pull: HEAD there is no commit")
+    heavy = too_heavy(
+        folder, found["head"], {name: oid for name, oid in found.items() if name != "head" and oid not in own}
+    )
+    if "" in heavy:
+        raise InputError(f"{line.remote.address} holds no book to pull: HEAD there has more than {FILES_MOST:,} files")
+    skipped += [(f"refs/heads/{name}" if name.startswith("pending/") else f"refs/lessonbook/{name}") for name in heavy]
+    found = {name: oid for name, oid in found.items() if name not in heavy}
     pending = {name.removeprefix("pending/"): oid for name, oid in found.items() if name.startswith("pending/")}
     kept = {f"refs/lessonbook/{name}": oid for name, oid in found.items() if name.partition("/")[0] != "pending"}
     return _Theirs(
         head=found["head"],
         pending={id: oid for id, oid in pending.items() if is_candidate_id(id)},
-        kept={ref: oid for ref, oid in kept.items() if is_pin(ref) or is_candidate_id(ref.rpartition("/")[2][:22])},
+        kept={ref: oid for ref, oid in kept.items() if is_kept(ref)},
     ), skipped
 
 

@@ -15,7 +15,7 @@ from lessonbook.book.queue import opened
 from lessonbook.book.remembered import candidate_commit, id_of_ref
 from lessonbook.book.repository import PENDING_REFS, PIN_REFS, REJECTED_REFS, Book, exists, is_pin, pending_refs
 from lessonbook.book.sharing import KEPT, check_whole, decided_by, is_above, shared
-from lessonbook.core.errors import InputError, StoreError
+from lessonbook.core.errors import InputError, LessonbookError, StoreError
 from lessonbook.core.remote import Remote
 from lessonbook.system import git
 from lessonbook.system.faults import point
@@ -26,6 +26,13 @@ _RACE = re.compile(
     r"cannot lock ref|\.lock': File exists|incorrect old value|stale info|fetch first|non-fast-forward|already exists"
 )
 """What git says where somebody else pushed between our look and our push."""
+_AT_ONCE = 1000
+"""How many refs are removed in one push: each is named on the command line, which takes two megabytes."""
+LEFT = "what is new is at {remote} now, but what was decided here is in its queue still ({error}): pull, and push again"
+BUSY = (
+    "somebody pushes to the book at {remote} just now, or something is in the way there ({error}): pull first, "
+    "and try again; nothing was pushed"
+)
 BEHIND = "the book at {remote} has what this one has not: pull first; nothing was pushed"
 
 
@@ -34,7 +41,8 @@ def push(folder: Path, where: str) -> dict[str, Any]:
 
     ``where`` is as for ``pull``. ``commit`` is HEAD (7 hex digits) where the remote did not have it, ``new`` are
     candidates that went there, ``gone`` those that left its queue because they were decided here, ``withheld`` those
-    that hold a secret. All of it happens there, or nothing. Never raises: ``{ok: False, remote, error}``.
+    that hold a secret. HEAD and what is new go there all or none, and what is ``gone`` leaves after that. Never raises:
+    ``{ok: False, remote, error}``.
     """
     return shared(folder, where, lambda address: _push(folder.absolute(), address))
 
@@ -132,25 +140,41 @@ def _is_secret(data: bytes) -> bool:
 
 
 def _sent(line: Line, moves: Mapping[str, str], gone: Mapping[str, str], seen: Mapping[str, str]) -> None:
-    """Send refs and remove others, all or none; ``seen`` is what stood there before.
+    """Send refs, all or none, and then remove others; ``seen`` is what stood there before.
 
-    The first go as one pattern, so that any number of them fits.
+    Not in one push: where the remote lacks objects, git refuses to move a ref and removes others all the same. A
+    candidate would be gone there, and the HEAD that holds it not come. The first go as one pattern, so that any number
+    of them fits.
     """
-    if not moves and not gone:
-        return
-    rows = [f"create refs/send/{ref.removeprefix('refs/')} {oid}\n" for ref, oid in moves.items()]
-    line.run("update-ref", "--stdin", data="".join(rows).encode())
-    specs = [*(["refs/send/*:refs/*"] if moves else []), *(f":{ref}" for ref in gone)]
-    leases = [f"--force-with-lease={ref}:{oid}" for ref, oid in gone.items()]
+    if moves:
+        rows = [f"create refs/send/{ref.removeprefix('refs/')} {oid}\n" for ref, oid in moves.items()]
+        line.run("update-ref", "--stdin", data="".join(rows).encode())
+        try:
+            _push_refs(line, ["refs/send/*:refs/*"])
+        except StoreError as error:
+            raise _why(line, error, {ref: seen.get(ref) for ref in {*moves, *gone}}) from error
+        point("push.sent")
+    for some in (list(gone.items())[at : at + _AT_ONCE] for at in range(0, len(gone), _AT_ONCE)):
+        leases = [f"--force-with-lease={ref}:{oid}" for ref, oid in some]
+        try:
+            _push_refs(line, [f":{ref}" for ref, _ in some], leases)
+        except StoreError as error:
+            raise InputError(LEFT.format(remote=line.remote.address, error=error)) from error
+    if gone:
+        point("push.removed")
+
+
+def _push_refs(line: Line, specs: Sequence[str], leases: Sequence[str] = ()) -> None:
     options = ("--atomic", "--no-verify", "--porcelain", "--recurse-submodules=no", "--quiet", *leases)
-    try:
-        line.talk("push", *options, *other_end(line, "receive"), "--", line.remote.address, *specs)
-    except StoreError as error:
-        if "checked out" in str(error):
-            why = "is a book somebody works in; share over a bare one (`git init --bare`)"
-            raise InputError(f"{line.remote.address} {why}") from error
-        there = listed(line)[0]
-        if _RACE.search(str(error)) or any(there.get(ref) != seen.get(ref) for ref in {*moves, *gone}):
-            raise InputError(BEHIND.format(remote=line.remote.address)) from error
-        raise
-    point("push.sent")
+    line.talk("push", *options, *other_end(line, "receive"), "--", line.remote.address, *specs)
+
+
+def _why(line: Line, error: StoreError, seen: Mapping[str, str | None]) -> LessonbookError:
+    """What to tell the person of a push that was refused."""
+    if "checked out" in str(error):
+        why = "is a book somebody works in; share over a bare one (`git init --bare`)"
+        return InputError(f"{line.remote.address} {why}")
+    there = listed(line)[0]
+    if any(there.get(ref) != oid for ref, oid in seen.items()):
+        return InputError(BEHIND.format(remote=line.remote.address))
+    return InputError(BUSY.format(remote=line.remote.address, error=error)) if _RACE.search(str(error)) else error

@@ -16,7 +16,8 @@ from lessonbook.book.candidates import message_of
 from lessonbook.book.history import accepted, history
 from lessonbook.book.marks import unmarked
 from lessonbook.book.remembered import candidate_commit, id_of_ref
-from lessonbook.book.repository import ALONG_REFS, PIN_REFS, REJECTED_REFS, Book, exists
+from lessonbook.book.repository import ALONG_REFS, PIN_REFS, REJECTED_REFS, Book, exists, is_pin
+from lessonbook.core.candidate import is_candidate_id
 from lessonbook.core.errors import InputError, LessonbookError
 from lessonbook.core.remote import Remote, remote
 from lessonbook.core.screen import short
@@ -50,6 +51,13 @@ def _address(folder: Path, where: str) -> Remote:
             raise InputError(f"{folder} has no remote called {short(name)}; say a path or an address")
         return remote(url, str(folder))
     return remote(name, str(Path.cwd()))
+
+
+def is_kept(ref: str) -> bool:
+    """Whether a ref of ``KEPT`` is named as we name them; any other could stand in the way of one that is."""
+    start = next((start for start in (REJECTED_REFS, ALONG_REFS) if ref.startswith(start)), "")
+    id, dot, number = ref.removeprefix(start).partition(".")
+    return is_pin(ref) or (bool(start) and is_candidate_id(id) and bool(number.isdecimal() or not dot))
 
 
 def check_whole(folder: Path) -> None:

@@ -110,11 +110,20 @@ def read_objects(folder: Path, names: Iterable[str], started: git.Started | None
 
 def existing(folder: Path, names: Iterable[str]) -> frozenset[str]:
     """Return those of the objects named (ids) that the repository can find, in one process; none is read whole."""
+    return frozenset(sizes(folder, names))
+
+
+def sizes(folder: Path, names: Iterable[str]) -> dict[str, tuple[str, int]]:
+    """Return the type and the number of bytes of each object named (an id), in one process; none is read whole.
+
+    What the repository cannot find is left out.
+    """
     asked = "".join(f"{name}\n" for name in dict.fromkeys(names))
     if not asked:
-        return frozenset()
+        return {}
     out = git.run(folder, "cat-file", "--batch-check", data=asked.encode()).decode().splitlines()
-    return frozenset(line.split(" ")[0] for line in out if not line.endswith(" missing"))
+    rows = (line.split(" ") for line in out if not line.endswith(" missing"))
+    return {oid: (kind, int(size)) for oid, kind, size in rows}
 
 
 def spared(read: Callable[[Sequence[Item]], dict[str, Read]], items: Sequence[Item]) -> dict[str, Read]:

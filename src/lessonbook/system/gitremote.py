@@ -25,6 +25,8 @@ from lessonbook.system.settings import environment, places
 
 _SSH = "ssh -o BatchMode=yes -o ConnectTimeout=20 -o ServerAliveInterval=15 -o ServerAliveCountMax=4"
 _SLOW = ("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=60")
+# The branches of the empty repository are gone in a moment; only the objects, which are the book's, have to last.
+_BRIEF = ("-c", "core.fsync=committed,loose-object")
 _CHECKED = ("-c", "transfer.fsckObjects=true", "-c", "push.gpgSign=false", "-c", "http.followRedirects=initial")
 
 
@@ -39,12 +41,12 @@ class Line:
 
     def run(self, *args: str, data: bytes | None = None) -> bytes:
         """Run a git command in the empty repository, away from any network. Raises ``StoreError``."""
-        return git.run(self.folder, *args, data=data, env=self.env)
+        return git.run(self.folder, *_BRIEF, *args, data=data, env=self.env)
 
     def talk(self, verb: str, *args: str, data: bytes | None = None) -> bytes:
         """Run a git command that talks to the remote; its address comes before ``args``. Raises ``StoreError``."""
         allowed = {"GIT_ALLOW_PROTOCOL": self.remote.kind, "GIT_SSH_COMMAND": _SSH, "GIT_SSH_VARIANT": "ssh"}
-        opened = ("-c", f"protocol.{self.remote.kind}.allow=always", *_SLOW, *_CHECKED)
+        opened = ("-c", f"protocol.{self.remote.kind}.allow=always", *_SLOW, *_CHECKED, *_BRIEF)
         done = git.attempt(self.folder, *opened, verb, *args, data=data, env={**self.env, **self._own(), **allowed})
         if done.returncode:
             where = short(self.remote.address, PATH_MOST)
