@@ -10,7 +10,7 @@ from tempfile import gettempdir
 
 from benchmarks.table import Row, table
 
-BENCHES = ("merge", "mixes", "queue", "commands", "learn")
+BENCHES = ("merge", "mixes", "queue", "commands", "learn", "bank")
 
 
 def main(names: list[str]) -> int:

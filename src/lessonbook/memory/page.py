@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -89,7 +89,12 @@ def parse(data: bytes | None) -> Page:
     mark = [_BOM] if text.startswith(_BOM) else []
     lines = _LINES.findall(text.removeprefix(_BOM))
     ending = _ENDING.search(text)
-    return Page((*mark, *_grouped(lines)), ending.group() if ending else "\n")
+    return Page((*mark, *grouped(lines, quiet(lines))), ending.group() if ending else "\n")
+
+
+def lines_of(part: str | Item) -> int:
+    """Return how many lines of the file a part is."""
+    return len(_LINES.findall(part.raw if isinstance(part, Item) else part))
 
 
 def on_top(page: Page, items: Sequence[Item]) -> Page:
@@ -139,25 +144,28 @@ def _shown(text: str) -> str:
     return _HIDDEN_MARK.sub(r"_\1(context:", text)
 
 
-def _grouped(lines: Sequence[str]) -> list[str | Item]:
-    quiet = _quiet(lines)
-    parts: list[str | Item] = []
+def grouped(lines: Iterable[str], inside: set[int]) -> Iterator[str | Item]:
+    """Yield each lesson whole, and every other line, in order; ``inside`` is what ``quiet`` says of the same lines."""
+    item = ""
     for number, line in enumerate(lines):
-        previous = parts[-1] if parts else ""
-        if number not in quiet and _is_lesson(line):
-            parts.append(Item(line))
-        elif isinstance(previous, Item) and line[0] in " \t" and line.strip():
-            parts[-1] = Item(previous.raw + line)
-        else:
-            parts.append(line)
-    return parts
+        starts = number not in inside and _is_lesson(line)
+        if item and not starts and line[0] in " \t" and line.strip():
+            item += line
+            continue
+        if item:
+            yield Item(item)
+        item = line if starts else ""
+        if not starts:
+            yield line
+    if item:
+        yield Item(item)
 
 
 def _is_lesson(line: str) -> bool:
     return line.startswith("- ") and bool(line.strip("- \t\r\n"))
 
 
-def _quiet(lines: Sequence[str]) -> set[int]:
+def quiet(lines: Iterable[str]) -> set[int]:
     """Return the numbers of the lines inside closed fenced blocks and comments: what stands there is no lesson."""
     inside: set[int] = set()
     opened = 0
