@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lessonbook.actions.recall import NOTHING, as_line, as_text, recall
+from lessonbook.actions.recall import NOTHING, as_document, as_line, as_reasons, as_text, recall
 from lessonbook.core.errors import InputError, SetupError
-from lessonbook.core.lesson import Lesson, Recalled
+from lessonbook.core.lesson import Lesson, Part, Recalled
 from lessonbook.core.tidy import RECALL_CLOSING, RECALL_OPENING
 from lessonbook.memory.local import LocalMemory
 from lessonbook.memory.off import OffMemory
@@ -62,3 +62,22 @@ def test_the_limit_is_checked(tmp_path: Path) -> None:
 def test_with_memory_off_it_says_how_to_switch_one_on() -> None:
     with pytest.raises(SetupError, match=r"lessonbook config set memory\.backend"):
         recall(OffMemory(), "x")
+
+
+def test_how_to_weigh_a_lesson_stands_behind_it() -> None:
+    marked = found("Use 5433.", "ci").but(marks=("lesson 7 took its place", "found to be wrong"))
+    assert as_line(marked) == "- Use 5433. (context: ci) [lesson 7 took its place; found to be wrong]"
+    assert as_document(marked)["marks"] == ["lesson 7 took its place", "found to be wrong"]
+
+
+def test_a_score_is_shown_part_by_part() -> None:
+    parts = (Part("words", 0.42, "port, 5433"), Part("recency", -0.03), Part("scope", 0.0, "`x`\nsays who"))
+    one = found("Use 5433.").but(score=0.39, parts=parts)
+    assert as_reasons(one).splitlines() == [
+        "    words     +0.4200  port, 5433",
+        "    recency   -0.0300",
+        "    scope     +0.0000  x says who",
+        "    score     +0.3900",
+    ]
+    assert as_document(one)["parts"][0] == {"name": "words", "value": 0.42, "note": "port, 5433"}
+    assert "does not say" in as_reasons(found("x"))

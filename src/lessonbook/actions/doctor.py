@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lessonbook.actions import doctor_memory
+from lessonbook.actions.check import Check, Level
 from lessonbook.core.errors import BusyError, LessonbookError, SetupError
 from lessonbook.system import git
 from lessonbook.system.settings import Places, Settings, environment, load, read_toml
@@ -24,24 +24,6 @@ _HOOK_FILES = {"claude": ("settings.json", "settings.local.json"), "codex": ("ho
 """Where each agent keeps its hooks, in the folder that its sessions are in as well."""
 
 
-class Level(StrEnum):
-    """How a check ended: nothing to do, worth knowing, or something that does not work."""
-
-    FINE = "fine"
-    NOTE = "note"
-    PROBLEM = "problem"
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing that was looked at: what was found, and what to do about it where there is something to do."""
-
-    what: str
-    level: Level
-    found: str
-    do: str = ""
-
-
 def examine(places: Places, cwd: Path, now: float) -> list[Check]:
     """Return every check, in the order to read them. Nothing is raised: a check that breaks is a problem itself."""
     checks = [*_tried("Python", _python), *_tried("git", _git), *_tried("settings", lambda: _settings(places))]
@@ -49,11 +31,11 @@ def examine(places: Places, cwd: Path, now: float) -> list[Check]:
         settings = load(places)
     except LessonbookError:
         settings = Settings(agent_dir=places.data / "agent")
-    checks += _tried("memory", lambda: _memory(settings, cwd, now))
+    checks += _tried("memory", lambda: doctor_memory.look(settings, cwd, now))
     checks += _tried("books", lambda: _books(places))
     checks += _tried("skills", lambda: _skills(places, settings, cwd))
     checks += _tried("agents", lambda: _agents(places, cwd))
-    checks += _tried("briefing", lambda: _briefing(cwd, now))
+    checks += _tried("briefing", lambda: _briefing(places, settings, cwd, now))
     return checks
 
 
@@ -118,61 +100,6 @@ def _keys(table: dict[str, Any], prefix: str = "") -> Iterator[str]:
             yield from _keys(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}"
-
-
-_REPAIRS = {
-    "mnemopi": "Move it away to start a new one, and keep it: lessons may still be read from it.",
-    "hindsight": "This version cannot use it yet: `lessonbook config set memory.backend mnemopi` keeps lessons here.",
-}
-
-
-def _memory(settings: Settings, cwd: Path, now: float) -> Iterator[Check]:
-    from lessonbook.memory.registry import BACKENDS, open_memory
-    from lessonbook.system.projects import identify
-
-    if settings.memory_backend not in BACKENDS:
-        return
-    if settings.memory_backend == "off":
-        do = "`lessonbook config set memory.backend mnemopi`, if you want lessons to be kept."
-        yield Check("memory", Level.NOTE, "no memory is on, so learn and recall do nothing", do)
-        return
-    if settings.memory_backend == "mnemopi":
-        yield from _bank(settings)
-    memory = open_memory(settings, identify(cwd), lambda: now, cwd)
-    try:
-        yield Check("memory", Level.FINE, f"{settings.memory_backend}: {memory.count():,} remembered for this project")
-    except LessonbookError as error:
-        yield Check("memory", Level.PROBLEM, str(error), _REPAIRS.get(settings.memory_backend, ""))
-    finally:
-        memory.close()
-
-
-def _bank(settings: Settings) -> Iterator[Check]:
-    import sqlite3
-    from contextlib import closing
-
-    from lessonbook.memory.mnemopi.bank import BANK_FILE
-
-    with closing(sqlite3.connect(":memory:")) as empty:
-        if not empty.execute("SELECT sqlite_compileoption_used('ENABLE_FTS5')").fetchone()[0]:
-            yield Check("memory", Level.PROBLEM, "this Python's SQLite has no FTS5", "Use another Python build.")
-    file = settings.agent_dir / BANK_FILE
-    if not file.exists():
-        return
-    try:
-        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=2)) as bank:
-            (told,), (mode,) = (
-                bank.execute("PRAGMA quick_check(1)").fetchone(),
-                bank.execute("PRAGMA journal_mode").fetchone(),
-            )
-    except sqlite3.Error:
-        return  # opening it the usual way says what is wrong, in the memory's own words
-    if told != "ok":
-        do = "Stop all agents, copy the file, and recover it with `sqlite3 bank.db .recover`."
-        yield Check("memory", Level.PROBLEM, f"{file} is damaged: {told}", do)
-    if mode != "wal":
-        do = "Many writers will wait for each other; a local disk allows the write-ahead log."
-        yield Check("memory", Level.NOTE, f"{file} is in {mode} mode, not WAL", do)
 
 
 def _books(places: Places) -> Iterator[Check]:
@@ -290,11 +217,15 @@ def _bytes(path: Path) -> bytes:
         return b""
 
 
-def _briefing(cwd: Path, now: float) -> Iterator[Check]:
-    from lessonbook.actions.brief import brief_here
+def _briefing(places: Places, settings: Settings, cwd: Path, now: float) -> Iterator[Check]:
+    from lessonbook.actions.brief import brief, brief_here
 
-    made = brief_here(cwd, now=now)
+    # A bank that is used may be mended or brought up to date by that, and a doctor only looks.
+    settled = doctor_memory.is_settled(settings)
+    made = brief_here(cwd, now=now) if settled else brief(cwd, places, settings.but(memory_backend="off"), now=now)
     size = f"{made.characters:,} characters, about {made.tokens:,} tokens" if made.text else "nothing to say yet"
-    yield Check("briefing", Level.FINE, f"{size}{f', {made.left_out} items left out' if made.left_out else ''}")
+    left_out = f", {made.left_out} items left out" if made.left_out else ""
+    without = "" if settled else ", without what is remembered"
+    yield Check("briefing", Level.FINE, f"{size}{left_out}{without}")
     for note in made.notes:
         yield Check("briefing", Level.PROBLEM, note)

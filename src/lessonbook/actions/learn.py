@@ -11,7 +11,7 @@ many secrets were redacted, which lesson moved to the archive.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from lessonbook.actions import learn_call
 from lessonbook.actions.skill_review import SkillOffer
 from lessonbook.core.errors import LearnError, SetupError
 from lessonbook.core.lesson import EMPTY, NO_GLOBAL, Lesson, Outcome, Receipt, Scope
-from lessonbook.core.ports import Memory
+from lessonbook.core.ports import Bank, Memory
 from lessonbook.core.redact import LABEL, redact
 from lessonbook.core.skill import Skill, SkillDraft, prepare
 from lessonbook.core.tidy import redaction_notes, tidy_lesson
@@ -37,7 +37,8 @@ class LearnSession:
 
     ``memory`` is ``None`` where none could be opened. ``home`` is where authored skills are looked for, the person's
     own by default. ``offer_skill`` puts a skill into the review queue and returns the candidate's id; needed where
-    ``autolearn.review`` is on (``skill_review.skill_offer`` makes one).
+    ``autolearn.review`` is on (``skill_review.skill_offer`` makes one). ``beside`` are fields of ``core.lesson.Lesson``
+    that the tool has no parameter for, such as ``title``, by name; a person gives them on the command line.
     """
 
     cwd: Path
@@ -45,6 +46,7 @@ class LearnSession:
     memory: Memory | None
     home: Path | None = None
     offer_skill: SkillOffer | None = None
+    beside: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +115,13 @@ class LearnTool:
         receipt = _store(memory, tidied.lesson)
         result = "Lesson queued for retention" if receipt.outcome is Outcome.QUEUED else "Lesson stored"
         redacted = tidied.redacted + (_redacted_in(plan) if plan else 0)
-        notes = " ".join(("", *receipt.notes, *redaction_notes(redacted)))
+        notes = " ".join(("", *_not_kept(memory, self._session.beside), *receipt.notes, *redaction_notes(redacted)))
         return self._with_skill(plan, result, notes) if plan else _reply(f"{result}.{notes}")
 
     def _lesson(self, call: learn_call.LearnCall) -> Lesson:
         told = {"session_id": self._session.session_id, "cwd": str(self._session.cwd), "tool": self.name}
         metadata = {**told, "context": call.context} if call.context else told
-        return Lesson(call.memory, call.context, call.scope, metadata=metadata)
+        return Lesson(call.memory, call.context, call.scope, metadata=metadata).but(**self._session.beside)
 
     def _plan(self, draft: SkillDraft, scope: Scope) -> _Plan:
         """Check all of the skill and write nothing: its text, the names people have taken, what is there already."""
@@ -187,6 +189,13 @@ def _store(memory: Memory, lesson: Lesson) -> Receipt:
     if receipt.id is None and memory.name == "mnemopi":
         raise LearnError(NO_ID)
     return receipt
+
+
+def _not_kept(memory: Memory, beside: Mapping[str, object]) -> tuple[str, ...]:
+    """Say what a memory has no place for: only a bank keeps more of a lesson than its words."""
+    if not beside or isinstance(memory, Bank):
+        return ()
+    return (f"The {memory.name} memory keeps its words alone, not its {', '.join(beside)}.",)
 
 
 def _failed(memory: Memory) -> str:

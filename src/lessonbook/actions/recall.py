@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from lessonbook.core.errors import InputError
 from lessonbook.core.lesson import Recalled
@@ -10,6 +11,7 @@ from lessonbook.core.ports import Memory
 from lessonbook.core.tidy import RECALL_CLOSING, RECALL_OPENING, as_item, tidy
 
 NOTHING = "No lesson matches."
+NO_REASONS = "this memory does not say what its scores are made of"
 MOST = 50
 
 
@@ -33,10 +35,30 @@ def as_text(found: Iterable[Recalled]) -> str:
 
 
 def as_line(found: Recalled) -> str:
-    """Return one lesson as a Markdown list item of one line: the text, then where it came from."""
+    """Return one lesson as a Markdown list item of one line: the text, where it came from, and how to weigh it."""
     safe = _safe(found)
-    return f"- {as_item(safe.text)} (context: {safe.context})" if safe.context else f"- {as_item(safe.text)}"
+    context = f" (context: {safe.context})" if safe.context else ""
+    marks = f" [{'; '.join(safe.marks)}]" if safe.marks else ""
+    return f"- {as_item(safe.text)}{context}{marks}"
+
+
+def as_reasons(found: Recalled) -> str:
+    """Return what a lesson's score is made of, one part a line in the order they were added up, and the score last."""
+    if not found.parts:
+        return f"    {NO_REASONS}"
+    rows = [*((part.name, part.value, tidy(part.note).text) for part in found.parts), ("score", found.score, "")]
+    width = max(len(name) for name, _, _ in rows)
+    return "\n".join(f"    {name:<{width}}  {value:+8.4f}  {note}".rstrip() for name, value, note in rows)
+
+
+def as_document(found: Recalled) -> dict[str, Any]:
+    """Return one lesson for programs: its fields by their names, the parts of its score too."""
+    return {**found.as_dict(), "parts": [part.as_dict() for part in found.parts], "marks": list(found.marks)}
 
 
 def _safe(found: Recalled) -> Recalled:
-    return found.but(text=tidy(found.text).text, context=tidy(found.context or "").text or None)
+    return found.but(
+        text=tidy(found.text).text,
+        context=tidy(found.context or "").text or None,
+        marks=tuple(tidy(mark).text for mark in found.marks),
+    )

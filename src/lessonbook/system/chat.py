@@ -21,10 +21,12 @@ from lessonbook.system.settings import Editor, Places, environment, load
 
 LOG = "models.jsonl"
 NEEDS = (
-    "compacting needs an editor model: put `[editor]` into {file}, with `command` (an agent's own, such as "
+    "{what} needs an editor model: put `[editor]` into {file}, with `command` (an agent's own, such as "
     '["claude", "-p"], which reads the prompt on standard input), or with `url` and `model` (an OpenAI-compatible '
     "address; `key_env` names the environment variable that holds its key)"
 )
+
+_DOING = {"compact": "compacting", "summary": "summing up old episodes"}
 
 
 def ask_editor(prompt: str, where: Places, purpose: str) -> Reply:
@@ -35,13 +37,18 @@ def ask_editor(prompt: str, where: Places, purpose: str) -> Reply:
     """
     editor = load(where).editor
     if editor is None:
-        raise SetupError(NEEDS.format(file=where.config_file))
+        raise needed(where, purpose)
     started, reply = time.monotonic(), None
     try:
         reply = ask(editor, prompt)
         return reply
     finally:
         _record(where.state / LOG, editor, reply, purpose, time.monotonic() - started)
+
+
+def needed(where: Places, purpose: str) -> SetupError:
+    """Return the error that says what must be configured before a model can be asked."""
+    return SetupError(NEEDS.format(what=_DOING.get(purpose, purpose), file=where.config_file))
 
 
 def ask(editor: Editor, prompt: str) -> Reply:

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from lessonbook.core.errors import InputError, StoreError
+from lessonbook.core.lesson import Lesson
 from lessonbook.memory.importing.registry import KINDS, kind_of, reader, sources
+from lessonbook.memory.mnemopi.bank import MnemopiMemory
 
 
 def database(path: Path) -> Path:
@@ -33,7 +35,10 @@ def test_each_kind_has_a_module_that_reads_it(tmp_path: Path) -> None:
         "mnemopi": database(tmp_path / "a copy.sqlite"),
         "local": text(tmp_path / "learned.md", "- Rule.\n"),
         "lessonbook": text(tmp_path / "out.txt", '{"lessonbook": 1, "kind": "lessons"}\n{"text": "Rule."}\n'),
+        "bank": tmp_path / "any name",
     }
+    with closing(MnemopiMemory(files["bank"], "app-1", lambda: 5.0)) as memory:
+        memory.store(Lesson("Rule."))
     assert files.keys() == KINDS.keys()
     for kind, path in files.items():
         assert (kind_of(path), sources(path)) == (kind, [(kind, path)])

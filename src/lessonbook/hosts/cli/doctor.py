@@ -27,7 +27,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Out) -> int:
     """Print every check; exit code 1 where one found a problem."""
-    from lessonbook.actions.doctor import Level, examine
+    from lessonbook.actions.check import Level
+    from lessonbook.actions.doctor import examine
     from lessonbook.hosts.cli.here import folder
     from lessonbook.system.settings import places
 

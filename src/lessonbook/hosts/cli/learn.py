@@ -13,6 +13,7 @@ EXAMPLES = """
   lessonbook learn "Run make test, not pytest: the fixtures need the database make starts."
   lessonbook learn "Quote paths in scripts." --context "CI failure of 3 May"
   lessonbook learn "Prefer ripgrep." --scope global    recalled in every project (mnemopi)
+  lessonbook learn "Tests need port 5433." --key test-port    told again under its key, the new text takes its place
   lessonbook learn "…" --skill SKILL.md                and a skill with it
   git log -1 --format=%b | lessonbook learn -          the lesson from standard input"""
 
@@ -26,6 +27,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scope", choices=["project", "global"], help="who recalls it: this project (default), or every one (mnemopi)"
     )
+    parser.add_argument(
+        "--title", metavar="TEXT", help="a short name for people (mnemopi, like all down to --confidence)"
+    )
+    parser.add_argument("--tag", action="append", metavar="TAG", help="one of its tags (repeatable)")
+    parser.add_argument("--key", metavar="NAME", help="its own name: told again under it, a new text takes its place")
+    parser.add_argument("--cue", metavar="TEXT", help="when to think of it")
+    parser.add_argument("--component", metavar="TEXT", help="what part of the project it is about")
+    parser.add_argument("--evidence", metavar="TEXT", help="what it rests on")
+    parser.add_argument("--confidence", type=float, metavar="N", help="how sure you are, 0 to 1")
     parser.add_argument("--skill", type=Path, metavar="FILE", help="a SKILL.md to keep with the lesson")
     parser.add_argument("--update", action="store_true", help="with --skill: change the skill that is there")
     parser.add_argument("--cwd", type=Path, metavar="DIR", help="a folder of the project (default: here)")
@@ -53,7 +63,7 @@ def run(args: argparse.Namespace, out: Out) -> int:
     with opened(args.cwd) as memory:
         here = folder(args.cwd)
         offer = skill_offer(where, here, "cli", time, lambda: token_hex(3))
-        session = LearnSession(cwd=here, session_id="cli", memory=memory, offer_skill=offer)
+        session = LearnSession(cwd=here, session_id="cli", memory=memory, offer_skill=offer, beside=_beside(args))
         # The switch is for agents: a person who types a lesson has asked for it.
         tool = LearnTool(settings.but(autolearn_enabled=True), session)
         result = tool.execute({key: value for key, value in told.items() if value is not None})
@@ -62,6 +72,21 @@ def run(args: argparse.Namespace, out: Out) -> int:
         out.note(f"lessonbook: {folder(args.cwd)} is not there; the lesson is kept for it all the same.")
     out.result({"ok": not result.is_error, "text": said, "details": result.details}, said)
     return 1 if result.is_error else 0
+
+
+def _beside(args: argparse.Namespace) -> dict[str, object]:
+    """The fields of a lesson that the tool has no parameter for, checked before anything is opened."""
+    from lessonbook.hosts.cli.here import typed
+
+    texts = {name: getattr(args, name) for name in ("title", "key", "cue", "component", "evidence")}
+    told: dict[str, object] = {name: typed(text) for name, text in texts.items() if text is not None}
+    if args.tag:
+        told["tags"] = tuple(map(typed, args.tag))
+    if args.confidence is not None:
+        if not 0 <= args.confidence <= 1:
+            raise InputError(f"--confidence is a number from 0 to 1, not {args.confidence:g}; nothing was stored.")
+        told["confidence"] = args.confidence
+    return told
 
 
 def _skill(path: Path, action: str) -> dict[str, str]:

@@ -52,6 +52,13 @@ class Out(Value):
         else:
             _write("\n".join("\t".join(_cell(cell) for cell in row) for row in rows))
 
+    def lines(self, document: Mapping[str, Any], lines: Sequence[str]) -> None:
+        """Print the lines of a file as they are, but for a terminal; ``document`` to a program that asked for one."""
+        if self.json or self.on_terminal:
+            self.result(document, "\n".join(lines))
+        else:
+            _write("\n".join(lines))
+
     def note(self, text: str) -> None:
         """Say something beside the answer, on standard error."""
         if sys.stderr is None:

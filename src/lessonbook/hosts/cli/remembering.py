@@ -11,6 +11,14 @@ from lessonbook.core.errors import SetupError
 from lessonbook.core.ports import Memory
 from lessonbook.hosts.cli.here import folder, setup
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lessonbook.memory.mnemopi.bank import MnemopiMemory
+
+NO_BANK = (
+    "The {} memory has no bank to look after; `lessonbook config set memory.backend mnemopi` keeps lessons in one, and "
+    "`lessonbook memory import` takes over what there is."
+)
 NO_MEMORY = "No memory is on; `lessonbook config set memory.backend mnemopi` keeps lessons in one file on this machine."
 
 
@@ -29,3 +37,14 @@ def opened(cwd: Path | None) -> Iterator[Memory]:
         yield memory
     finally:
         memory.close()
+
+
+@contextmanager
+def opened_bank(cwd: Path | None) -> Iterator[MnemopiMemory]:
+    """Give the project's memory where it is a bank. Raises ``SetupError`` with advice where it is none."""
+    from lessonbook.memory.mnemopi.bank import MnemopiMemory
+
+    with opened(cwd) as memory:
+        if not isinstance(memory, MnemopiMemory):
+            raise SetupError(NO_BANK.format(memory.name))
+        yield memory

@@ -47,6 +47,7 @@ KINDS: dict[str, Kind] = {
     "lessonbook": Kind("an export of lessonbook", "json_lines"),
     "local": Kind("learned.md", "learned_md", ("learned.md", "learned.archive.md")),
     "mnemopi": Kind("a mnemopi bank of oh-my-pi", "mnemopi_db", ("mnemopi.db",), inside="banks"),
+    "bank": Kind("a bank of lessonbook", "bank_db", ("bank.db",)),
 }
 
 

@@ -21,9 +21,18 @@ from lessonbook.memory.mnemopi.telling import Teller
 from lessonbook.memory.mnemopi.vectors import Vectors
 from lessonbook.memory.vectors.embedder import Embedder
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lessonbook.memory.mnemopi.care import Care
+
 BANK_FILE = "bank.db"
 _CATCH_UP = 1_000
 _T = TypeVar("_T")
+
+
+def banks_of(project: str, scoping: str) -> tuple[str, ...]:
+    """Return the banks that a project sees, the one that its own lessons go into first."""
+    return {"global": (SHARED,), "per-project": (project,)}.get(scoping, (project, SHARED))
 
 
 class MnemopiMemory:
@@ -48,9 +57,8 @@ class MnemopiMemory:
         scoping: str = "per-project-tagged",
         branch: str | None = None,
     ) -> None:
-        own, shared = scoping != "global", scoping != "per-project"
-        self.scopes = frozenset[str]({Scope.PROJECT, Scope.GLOBAL} if shared else {Scope.PROJECT})
-        self._banks = ((project,) if own else ()) + ((SHARED,) if shared else ())
+        self._banks = banks_of(project, scoping)
+        self.scopes = frozenset[str]({Scope.PROJECT, Scope.GLOBAL} if SHARED in self._banks else {Scope.PROJECT})
         self._file = BankFile(path, wait)
         self._vectors = Vectors(embedder)
         self._branch = branch
@@ -129,6 +137,13 @@ class MnemopiMemory:
     def erase(self, lesson: str) -> None:
         """Remove it with its history and every trace in the file. Final: nothing brings it back."""
         self._read(lambda: erasing.erase(self._file, self._vectors, lambda db: self._editing.number(db, lesson)))
+
+    @property
+    def care(self) -> Care:
+        """What a person does with the bank as a whole."""
+        from lessonbook.memory.mnemopi.care import Care  # brings much that a lesson told or recalled does without
+
+        return Care(self._file, self._vectors, self._banks, self._now, self._editing, self._read)
 
     def close(self) -> None:
         """Close the file; safe to call twice. How often lessons were recalled is noted first, unless others write."""

@@ -5,8 +5,9 @@ Every function runs inside the caller's transaction.
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from lessonbook.core.errors import InputError
 from lessonbook.core.twins import Index, Print, print_of, similarity
@@ -15,6 +16,9 @@ from lessonbook.memory.mnemopi import changing, index
 from lessonbook.memory.mnemopi.vectors import Vectors
 
 MERGED, APART = "merged", "apart"
+_LOOKED = "twins"
+_BETWEEN = 50
+"""Lessons compared between two looks at whether it is enough."""
 
 
 class Pair(Value):
@@ -25,34 +29,97 @@ class Pair(Value):
     likeness: float
 
 
-def propose(db: sqlite3.Connection, banks: Sequence[str], now: float) -> int:
-    """Note every pair of near twins within a bank that nobody decided on yet; return how many are new.
+class Looked(Value):
+    """Up to which lesson and which change twins were looked for."""
 
-    The one told last is the one to keep. Pinned lessons, forgotten ones and those that no longer hold are left alone.
+    lesson: int = 0
+    change: int = 0
+
+    @classmethod
+    def kept(cls, db: sqlite3.Connection) -> Looked:
+        """Return up to where the file says that was looked."""
+        found = db.execute("SELECT value FROM about WHERE name = ?", (_LOOKED,)).fetchone()
+        said = re.fullmatch(r"(\d{1,18}) (\d{1,18})", str(found[0]), re.ASCII) if found else None
+        return cls(int(said[1]), int(said[2])) if said else cls()
+
+    @classmethod
+    def now(cls, db: sqlite3.Connection) -> Looked:
+        """Return where everything that is there now was looked at."""
+        newest = "SELECT (SELECT coalesce(max(id), 0) FROM lessons), (SELECT coalesce(max(number), 0) FROM changes)"
+        return cls(*db.execute(newest).fetchone())
+
+    def fresh(self, db: sqlite3.Connection) -> list[int]:
+        """Return the lessons that came or changed since, the changed ones first."""
+        changed = "SELECT DISTINCT lesson FROM changes WHERE number > ? AND lesson <= ? ORDER BY lesson"
+        came = "SELECT id FROM lessons WHERE id > ? ORDER BY id"
+        rows = [*db.execute(changed, (self.change, self.lesson)), *db.execute(came, (self.lesson,))]
+        return [int(row[0]) for row in rows]
+
+    def until(self, number: int) -> Looked:
+        """Return where the lessons before ``number`` were looked at; changed ones are looked at again."""
+        return self.but(lesson=max(self.lesson, number - 1))
+
+    def keep(self, db: sqlite3.Connection) -> None:
+        """Note it in the file."""
+        said = f"{self.lesson} {self.change}"
+        db.execute("INSERT OR REPLACE INTO about (name, value) VALUES (?, ?)", (_LOOKED, said))
+
+
+def find(
+    db: sqlite3.Connection, banks: Sequence[str], looked: Looked, enough: Callable[[], bool]
+) -> tuple[list[Pair], Looked]:
+    """Return the near twins, within a bank, of each lesson that is new or changed since ``looked``, and what is now.
+
+    Of two the one told last is to be kept; each lesson is paired with its newest twin alone. Pinned lessons, forgotten
+    ones and those that no longer hold are left alone. It stops when ``enough`` says so, and goes on from there next
+    time. Only reads, so that nobody waits while many lessons are compared.
     """
+    fresh = looked.fresh(db)
+    found: dict[tuple[str, str], Pair] = {}
+    rows = {bank: _compared(db, bank) for bank in banks}
+    twins = {bank: Index([one for _, one in compared]) for bank, compared in rows.items()}
+    place_of = {number: (bank, place) for bank in banks for place, (number, _) in enumerate(rows[bank])}
+    for count, number in enumerate(fresh):
+        if count % _BETWEEN == 0 and count and enough():
+            return list(found.values()), looked.until(number)
+        if number in place_of:
+            bank, place = place_of[number]
+            for pair in _paired(rows[bank], twins[bank], place):
+                found[pair.kept, pair.other] = pair
+    return list(found.values()), Looked.now(db)
+
+
+def note(db: sqlite3.Connection, pairs: Sequence[Pair], looked: Looked, now: float) -> int:
+    """Note the pairs that nobody decided on yet, and up to where was looked; return how many pairs are new."""
     before = db.total_changes
-    for bank in banks:
-        rows = db.execute(
-            "SELECT id, text, seen FROM lessons WHERE bank = ? AND forgotten IS NULL AND invalid IS NULL AND NOT pinned"
-            " ORDER BY seen, id",
-            (bank,),
-        ).fetchall()
-        for kept, other, likeness in _pairs([row[0] for row in rows], [print_of(row[1]) for row in rows]):
-            db.execute(
-                "INSERT INTO merges (kept, other, likeness, at) SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS"
-                " (SELECT 1 FROM merges WHERE (kept = ?1 AND other = ?2) OR (kept = ?2 AND other = ?1))",
-                (kept, other, likeness, now),
-            )
-    return db.total_changes - before
+    db.executemany(
+        "INSERT INTO merges (kept, other, likeness, at) SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS"
+        " (SELECT 1 FROM merges WHERE (kept = ?1 AND other = ?2) OR (kept = ?2 AND other = ?1))"
+        " AND 2 = (SELECT count(*) FROM lessons WHERE id IN (?1, ?2))",
+        [(int(pair.kept), int(pair.other), pair.likeness, now) for pair in pairs],
+    )
+    new = db.total_changes - before
+    looked.keep(db)
+    return new
 
 
-def _pairs(numbers: Sequence[int], prints: Sequence[Print]) -> Iterator[tuple[int, int, float]]:
-    """Yield each near twin with the newest lesson it is a twin of; ``numbers`` are ordered by when they were told."""
-    twins = Index(prints)
-    for place, one in enumerate(prints):
-        newest = max((other for other in twins.near(one) if other > place), default=None)
-        if newest is not None:
-            yield numbers[newest], numbers[place], round(similarity(one, prints[newest]), 3)
+def _compared(db: sqlite3.Connection, bank: str) -> list[tuple[int, Print]]:
+    rows = db.execute(
+        "SELECT id, text FROM lessons WHERE bank = ? AND forgotten IS NULL AND invalid IS NULL AND NOT pinned"
+        " ORDER BY seen, id",
+        (bank,),
+    )
+    return [(number, print_of(text)) for number, text in rows]
+
+
+def _paired(rows: Sequence[tuple[int, Print]], twins: Index, place: int) -> Iterator[Pair]:
+    """Yield a lesson with its newest twin; ``rows`` are ordered by when they were told."""
+    one = rows[place][1]
+    others = [other for other in twins.near(one) if other != place]
+    if others:
+        newer, older = (others[-1], place) if others[-1] > place else (place, others[-1])
+        likeness = round(similarity(one, rows[others[-1]][1]), 3)
+        yield Pair(str(rows[newer][0]), str(rows[older][0]), likeness)
 
 
 def proposed(db: sqlite3.Connection, banks: Sequence[str]) -> list[Pair]:

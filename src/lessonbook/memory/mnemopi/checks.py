@@ -26,9 +26,12 @@ class Finding(Value):
 def look(db: sqlite3.Connection, vectors: Vectors, *, deep: bool = False) -> list[Finding]:
     """Return what was found, inside a transaction that is undone afterwards; ``deep`` compares words and vectors."""
     found = [*_whole(db), *_references(db), *_counted(db, vectors)]
-    if deep:
-        found += [*_words(db), *_vectors(db, vectors)]
-    return found
+    return found + compare(db, vectors) if deep else found
+
+
+def compare(db: sqlite3.Connection, vectors: Vectors) -> list[Finding]:
+    """Compare every word and vector with what would be made of the rows now, inside such a transaction too."""
+    return [*_words(db), *_vectors(db, vectors)]
 
 
 def _whole(db: sqlite3.Connection) -> Iterator[Finding]:

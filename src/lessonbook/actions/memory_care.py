@@ -1,0 +1,127 @@
+"""Looks after a bank as a whole for a person: counts, checks, backups, and what it does while nobody waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from lessonbook.actions.memory import Answer, amount, excerpt, rows_text
+from lessonbook.memory.mnemopi.care import Care
+from lessonbook.memory.mnemopi.sleep import Slept, Summary
+from lessonbook.memory.mnemopi.stats import OFTEN, Stats
+from lessonbook.system.settings import Places, Settings
+
+
+def stats(care: Care) -> Answer:
+    """Return what the bank's file holds."""
+    found = care.stats()
+    document = {**found.as_dict(), "bytes_per_lesson": found.bytes_per_lesson, "file": str(care.path)}
+    return {"ok": True, **document}, rows_text(_stats_rows(found, care))
+
+
+def diagnose(care: Care, *, deep: bool = False) -> Answer:
+    """Look the bank's file over and change nothing; ``ok`` is whether nothing is wrong with it."""
+    found = care.diagnose(deep=deep)
+    wrong = sum(one.problem for one in found)
+    lines = [f"{'WRONG' if one.problem else 'ok':<5}  {one.about}: {one.said}" for one in found]
+    end = (
+        f"{wrong} to repair; a backup that is whole, or what import reads of this one, helps"
+        if wrong
+        else "nothing is wrong"
+    )
+    return {"ok": not wrong, "findings": [one.as_dict() for one in found]}, "\n".join([*lines, "", end])
+
+
+def vacuum(care: Care) -> Answer:
+    """Give back the room in the file that nothing uses any more."""
+    before, after = care.vacuum()
+    return {"ok": True, "before": before, "after": after}, f"{before:,} → {after:,} bytes"
+
+
+def back_up(care: Care, target: Path) -> Answer:
+    """Copy the bank's file while others use it. Raises ``InputError`` where ``target`` is there already."""
+    size = care.back_up(target)
+    return {"ok": True, "file": str(target), "bytes": size}, f"backed up to {target}: {size:,} bytes, checked"
+
+
+def sleep(
+    care: Care,
+    where: Places,
+    settings: Settings,
+    *,
+    summarise: bool = False,
+    step: Callable[[str], None] = lambda what: None,
+) -> Answer:
+    """Let the bank do what it does while nobody waits; with ``summarise``, old episodes are summed up by a model.
+
+    ``ok`` is false where a summary was asked for and refused, or the model did not answer; all else was done then.
+    Raises ``SetupError``, with nothing done, where a summary is asked for and no editor model is configured.
+    """
+    if summarise and settings.editor is None:
+        from lessonbook.system.chat import needed
+
+        raise needed(where, "summary")
+    slept = care.sleep(step)
+    summaries, left = _summarised(care, where, step) if summarise else ([], 0)
+    document = {**slept.as_dict(), "summaries": [one.as_dict() for one in summaries], "groups_left": left}
+    lines = [*_slept_lines(slept), *_summary_lines(summaries, left, asked=summarise)]
+    ok = not any(one.problem for one in summaries)
+    return {"ok": ok, **document}, "\n".join(lines) or "there was nothing to do"
+
+
+def _summarised(care: Care, where: Places, step: Callable[[str], None]) -> tuple[list[Summary], int]:
+    from lessonbook.system.chat import ask_editor
+
+    step("summaries")
+    return care.summarise(lambda prompt: ask_editor(prompt, where, "summary"))
+
+
+def _slept_lines(slept: Slept) -> Iterator[str]:
+    if slept.reindexed:
+        yield "the index of words was made anew"
+    if slept.embedded:
+        yield f"{amount(slept.embedded, 'vector')} made"
+    if slept.unembedded:
+        yield f"{amount(slept.unembedded, 'lesson')} without a vector, which the extra `vectors` makes"
+    if slept.twins:
+        yield f"{amount(slept.twins, 'pair')} of near twins found: `lessonbook memory merges` shows them"
+    if slept.uncompared:
+        yield f"{amount(slept.uncompared, 'lesson')} to compare with the others at the next sleep"
+    if slept.expired:
+        yield f"{amount(slept.expired, 'lesson')} held until a time that has passed"
+
+
+def _summary_lines(summaries: Sequence[Summary], left: int, *, asked: bool) -> Iterator[str]:
+    for one in summaries:
+        named = ", ".join(one.sources)
+        if one.problem:
+            yield f"not summed up: {named}: {one.problem}"
+        else:
+            yield f"summed up {named} as {one.lesson}  {excerpt(one.text)}"
+    if left:
+        yield f"{amount(left, 'group')} left for the next time"
+    if asked and not summaries:
+        yield "no old episodes belong together, so nothing was summed up"
+
+
+def _stats_rows(found: Stats, care: Care) -> Iterator[tuple[str, str]]:
+    states: dict[str, Any] = dict(found.states)
+    total = states.pop("all")
+    yield "lessons", f"{total:,}"
+    yield "of these", _counted(states)
+    for name, counts in (("banks", found.banks), ("types", found.types), ("veracity", found.veracities)):
+        yield name, _counted(counts)
+    yield "recalled", f"{found.never_recalled:,} never, {found.often_recalled:,} {OFTEN} times or more"
+    yield "changes kept", f"{found.changes:,}"
+    yield "contradictions", f"{found.contradictions:,} waiting" if found.contradictions else ""
+    yield "near twins", f"{found.twins:,} pairs waiting" if found.twins else ""
+    yield "vectors", f"{found.vectors:,}, {found.unembedded:,} waiting"
+    yield "file", str(care.path)
+    per = f", {found.bytes_per_lesson:,} for each lesson" if found.bytes_per_lesson else ""
+    unused = f", {found.unused_bytes:,} unused (`lessonbook memory vacuum`)" if found.unused_bytes else ""
+    yield "bytes", f"{found.bytes:,}{per}{unused}"
+
+
+def _counted(counts: Any) -> str:
+    return ", ".join(f"{number:,} {name}" for name, number in counts.items() if number)
