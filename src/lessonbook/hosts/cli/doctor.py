@@ -11,7 +11,7 @@ from lessonbook.hosts.cli.output import Out
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from lessonbook.actions.doctor import Check
+    from lessonbook.actions.check import Check
 
 EXAMPLES = """
   lessonbook doctor            exit code 0 where nothing is wrong, 1 where something is
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace, out: Out) -> int:
 
 def _doubts() -> list[Check]:
     """Say what keeps an agent that is set up from running our hooks, such as an approval only the person can give."""
-    from lessonbook.actions.doctor import Check, Level
+    from lessonbook.actions.check import Check, Level
     from lessonbook.actions.setup_entries import Where
     from lessonbook.actions.setup_receipts import known
     from lessonbook.hosts.agents.registry import AGENTS, agents
