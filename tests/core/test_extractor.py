@@ -137,6 +137,7 @@ def test_no_secret_and_nobody_is_shown_to_a_model() -> None:
     shown = prompt(f"Ana <ana@example.com> has {SECRET} in /home/ana/app; call +49 30 1234567.")
     for private in (SECRET, "ana@example.com", "/home/ana", "1234567"):
         assert private not in shown
+    assert SECRET[:20] not in prompt(f"It is {SECRET[:9]}\u200b{SECRET[9:]}.").replace("\u200b", "")
 
 
 def test_a_label_is_never_an_entity() -> None:

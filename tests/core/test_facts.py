@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from lessonbook.core.facts import MOST, Fact, Relation, facts
 from lessonbook.core.suspicion import signs
+from lessonbook.core.tidy import tidy
 
 USE, PREFER, DO, REQUIRE = Relation.USE, Relation.PREFER, Relation.DO, Relation.REQUIRE
 LOCATED, VERSION, VALUE, FAILS = Relation.LOCATED, Relation.VERSION, Relation.VALUE, Relation.FAILS
@@ -31,7 +33,14 @@ STATED: list[tuple[str, list[Fact]]] = [
     ("Note: use tabs in this repo.", [Fact(USE, "tabs")]),
     ("This project uses Node 20.", [Fact(USE, "Node", version="20")]),
     ("Use pnpm only in web/.", [Fact(USE, "pnpm", place="in web/", condition="only")]),
-    ("Use tabs.\nExcept in YAML, use tabs.", [Fact(USE, "tabs", place="in YAML", condition="Except use tabs")]),
+    ("Use tabs. Except in YAML.", [Fact(USE, "tabs", place="in YAML", condition="Except")]),
+    ("In this repo we use pnpm, don't use npm.", [Fact(USE, "pnpm"), Fact(USE, "npm", positive=False)]),
+    ("pnpm, not npm.", [Fact(USE, "pnpm", instead="npm")]),
+    ("Only use pnpm.", [Fact(USE, "pnpm")]),
+    ("npm is no longer used.", [Fact(USE, "npm", positive=False)]),
+    ("uv is used instead of pip.", [Fact(USE, "uv", instead="pip")]),
+    ("We switched from Jest to Vitest.", [Fact(USE, "Vitest", instead="Jest")]),
+    ("This repo is on Python 3.12.", [Fact(USE, "Python", version="3.12")]),
     ("Prefer composition over inheritance.", [Fact(PREFER, "composition", instead="inheritance")]),
     ("We prefer tabs to spaces.", [Fact(PREFER, "tabs", instead="spaces")]),
     ("The user prefers tabs.", [Fact(PREFER, "tabs", "The user")]),
@@ -49,6 +58,9 @@ STATED: list[tuple[str, list[Fact]]] = [
     ("The linter does not need node.", [Fact(REQUIRE, "node", "linter", positive=False)]),
     ("The config lives in src/app/config.py.", [Fact(LOCATED, "src/app/config.py", "config")]),
     ("Put fixtures in `tests/fixtures/`.", [Fact(LOCATED, "tests/fixtures/", "fixtures")]),
+    ("The deploy script is scripts/deploy.sh.", [Fact(LOCATED, "scripts/deploy.sh", "deploy script")]),
+    ("Tokens go in .env, never in a.json.", [Fact(LOCATED, ".env", "Tokens", condition="never in a.json")]),
+    ("React Router must stay at v6.", [Fact(VERSION, "v6", "React Router", version="6")]),
     ("Node is 18.", [Fact(VERSION, "18", "Node", version="18")]),
     ("requests is pinned to 2.31.", [Fact(VERSION, "2.31", "requests", version="2.31")]),
     ("Upgrade React to 19.", [Fact(VERSION, "19", "React", version="19")]),
@@ -101,6 +113,8 @@ NOT_STATED = [
     "The user wants to see the log.",
     "Customers prefer npm.",
     "The release is in progress.",
+    "The script is used for releases.",
+    "Do not use any.",
     "The limit is 18.",
     "We used npm before.",
     "Make sure.",
@@ -151,6 +165,15 @@ def test_two_wordings_of_one_fact_have_the_same_keys(one: str, other: str) -> No
     )
 
 
+@pytest.mark.parametrize("text", [text for text, _ in STATED if not set("<>\n") & set(text)])
+def test_a_lesson_states_the_same_once_it_is_cleaned(text: str) -> None:
+    def keys(shown: str) -> list[tuple[object, ...]]:
+        found = facts(shown)
+        return [(each.relation, each.subject_key, each.object_key, each.positive, each.limits_key) for each in found]
+
+    assert keys(tidy(text).text) == keys(text)
+
+
 def test_case_is_kept_in_values() -> None:
     (fact,) = facts("Use MyWidget for PDF export.")
     assert (fact.object, fact.object_key, fact.purpose) == ("MyWidget", "mywidget", "PDF export")
@@ -183,6 +206,8 @@ def test_facts_stand_in_the_text_and_nothing_raises(text: str) -> None:
     for fact in found:
         assert 0 <= fact.start < fact.end <= len(text)
         assert len(fact.object) <= 200 and len(fact.said) <= 300
+        held = f"{fact.object} {fact.subject} {fact.instead} {fact.purpose} {fact.place} {fact.condition}"
+        assert set(re.findall(r"\w+", held)) <= {"on", "off", "by", "default", "only", *re.findall(r"\w+", text)}
         assert fact.subject_key == fact.but().subject_key and fact.limits_key == fact.but().limits_key
 
 

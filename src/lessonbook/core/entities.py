@@ -22,8 +22,7 @@ from lessonbook.core import (
     entity_tools,
     entity_versions,
 )
-from lessonbook.core.entity import Entity, Kind, Page, page_of
-from lessonbook.core.redact import secret_spans
+from lessonbook.core.entity import Entity, Kind, Page, Secrets, page_of
 
 __all__ = ["MOST", "Entity", "Kind", "entities"]
 
@@ -68,11 +67,5 @@ def entities(text: str) -> tuple[Entity, ...]:
             for start, end in entity_network.addresses(page.text):
                 taken[start:end] = b"\1" * (end - start)
     ordered = sorted(found.values(), key=lambda entity: (entity.start, entity.end, entity.kind))
-    return tuple(islice((entity for entity in ordered if not _is_secret(text, entity)), MOST))
-
-
-def _is_secret(text: str, entity: Entity) -> bool:
-    """Whether an entity is part of a secret; what gives a secret away stands near it."""
-    low = max(0, entity.start - 100)
-    near = secret_spans(text[low : entity.end + 100])
-    return any(span.secret + low < entity.end and entity.start < span.end + low for span in near)
+    secrets = Secrets(text)
+    return tuple(islice((entity for entity in ordered if not secrets.hold(entity.start, entity.end)), MOST))

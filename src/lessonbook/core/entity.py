@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from functools import cache
 
+from lessonbook.core.redact import secret_spans
 from lessonbook.core.shelltokens import word_set
 from lessonbook.core.suspicion_text import Code, code_of
 from lessonbook.core.value import Value
@@ -121,6 +122,23 @@ def runs(text: str, sign: str, chars: str) -> Iterator[tuple[int, int]]:
         start = match.start() - (left.end() if left else 0)
         if at - start <= LONGEST:
             yield start, at
+
+
+class Secrets:
+    """Says what in a text belongs to a secret. In a long text only what stands around a place is looked at."""
+
+    _WHOLE = 50_000
+    _NEAR = 300
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._spans = secret_spans(text) if len(text) <= self._WHOLE else None
+
+    def hold(self, start: int, end: int) -> bool:
+        """Whether a part of what stands from ``start`` to ``end`` belongs to a secret."""
+        low = 0 if self._spans is not None else max(0, start - self._NEAR)
+        spans = self._spans if self._spans is not None else secret_spans(self._text[low : end + self._NEAR])
+        return any(span.secret + low < end and start < span.end + low for span in spans)
 
 
 @cache

@@ -20,10 +20,9 @@ _PLAIN = (
 )
 _MOVED = re.compile(
     r"(?i)\b(?:push(?:es|ed|ing)?|merg(?:e|es|ed|ing)|rebas(?:e|es|ed|ing)|commit(?:s|ted|ting)?|checkout|check out"
-    r"|land(?:s|ed)?"
-    r"|branch(?:ed|ing)?|PRs?|pull requests?|forked|diff|cherry-picks?|switch(?:ed)?)"
-    r"(?: [\w-]{1,20}){0,3}? (?:to|into|on|onto|against|from|with|off)(?: of)? (?:the )?[`\"']?\Z|\bgit (?:checkout"
-    r"|switch|merge|rebase) \Z"
+    r"|land(?:s|ed)?|branch(?:ed|ing)?|PRs?|pull requests?|forked|diff|cherry-picks?"
+    r"|switch(?:ed)?)(?: [\w-]{1,20}){0,3}? (?:to|into|on|onto|against|from|with|off)(?: of)? (?:the )?[`\"']?\Z"
+    r"|\bgit (?:checkout|switch|merge|rebase) \Z"
 )
 _MADE = rf"git (?:checkout -b|switch -c|branch -[dDm]|worktree add -b) ({_NAME})"
 _PREFIXED = r"`((?:feature|feat|fix|bugfix|hotfix|release|chore|pending)/[\w.<>{}/-]+)(?=`)"

@@ -15,11 +15,10 @@ _CAMEL = re.compile(r"[a-z]{2,20}(?:[A-Z][a-z0-9]+)++\Z")
 _CLASS = re.compile(r"[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+\Z")
 _SUFFIX = re.compile(
     r".+(?:Service|Controller|Manager|Handler|Factory|Provider|Client|Repository|Builder|Adapter|Reader|Writer"
-    r"|Parser|Store"
-    r"|View|Model|Context|Listener|Component|Props|State|Schema|Serializer|Middleware|Resolver|Registry|Tool|Test|Tests"
-    r"|Config|Options|Params|Request|Response|Exporter|Loader|Router|Validator|Formatter|Wrapper|Entity|Dto|Mixin|Base"
-    r"|Protocol|Interface|Iterator|Visitor|Worker|Queue|Cache|Session|Event|Module|Plugin|Guard|Enum|Type|Id|Map"
-    r"|List|Set)\Z"
+    r"|Parser|Store|View|Model|Context|Listener|Component|Props|State|Schema|Serializer|Middleware|Resolver|Registry"
+    r"|Tool|Test|Tests|Config|Options|Params|Request|Response|Exporter|Loader|Router|Validator|Formatter|Wrapper"
+    r"|Entity|Dto|Mixin|Base|Protocol|Interface|Iterator|Visitor|Worker|Queue|Cache|Session|Event|Module|Plugin"
+    r"|Guard|Enum|Type|Id|Map|List|Set)\Z"
 )
 _SORT = (
     r"(?:class(?:es)?|functions?|methods?|components?|types?|interfaces?|structs?|enums?|traits?|hooks?|protocols?"
@@ -29,15 +28,14 @@ _SAID = re.compile(rf"(?i)\b{_SORT}[ `]{{1,2}}\Z")
 _SAID_AFTER = rf"`? {_SORT}\b"
 _PRODUCTS = word_set(
     "airtable arxiv bigquery biorxiv bitbucket chatgpt chembl clickup clickhouse cloudflare codebase codespaces "
-    "coffeescript coreml datadog deepmind deepseek devops docusign dropbox duckduckgo dynamodb elasticsearch "
-    "fastapi firebase gitflow github gitlab googlecloud graphql grafana huggingface hubspot intellij iphone "
-    "javascript jetbrains jsdoc langchain langgraph latex linkedin macbook mailchimp mariadb markdown medrxiv "
-    "mongodb mysql netbeans newrelic nextjs nodejs numpy onedrive openai opencode openrouter openapi paypal "
-    "phpstorm playstation postgresql postgres powerpoint powershell pubchem pubmed pycharm pypi pytorch quickbooks "
-    "readme rubymine salesforce scipy semver sendgrid servicenow sharepoint soundcloud stackoverflow sublimetext "
-    "supabase tensorflow tiktok twitter typescript ubuntu uniprot virtualbox visualstudio vitepress webassembly "
-    "webgl webrtc websocket websockets webstorm webhook whatsapp wordpress youtube yamlfmt zoominfo eslint oauth "
-    "ios macos"
+    "coffeescript coreml datadog deepmind deepseek devops docusign dropbox duckduckgo dynamodb elasticsearch fastapi "
+    "firebase gitflow github gitlab googlecloud graphql grafana huggingface hubspot intellij iphone javascript "
+    "jetbrains jsdoc langchain langgraph latex linkedin macbook mailchimp mariadb markdown medrxiv mongodb mysql "
+    "netbeans newrelic nextjs nodejs numpy onedrive openai opencode openrouter openapi paypal phpstorm playstation "
+    "postgresql postgres powerpoint powershell pubchem pubmed pycharm pypi pytorch quickbooks readme rubymine "
+    "salesforce scipy semver sendgrid servicenow sharepoint soundcloud stackoverflow sublimetext supabase tensorflow "
+    "tiktok twitter typescript ubuntu uniprot virtualbox visualstudio vitepress webassembly webgl webrtc websocket "
+    "websockets webstorm webhook whatsapp wordpress youtube yamlfmt zoominfo eslint oauth ios macos"
 )
 _EDGE = r"\w./@$:#=-"
 
@@ -61,8 +59,8 @@ def find(page: Page) -> Iterator[Entity]:
 
 def _called(page: Page, match: re.Match[str]) -> Iterator[Entity]:
     """Yield the name before parentheses that is called: with none inside, or written as code."""
-    before = page.before(match.start(), 80)
-    name = before[-compiled(r"[\w.:]*").match(before[::-1]).end() :]  # type: ignore[union-attr]  # matches always
+    named = compiled(r"[\w.:]+\Z").search(page.before(match.start(), 80))
+    name = named[0] if named else ""
     start = match.start() - len(name)
     if len(name) < 2 or not _CALL.match(page.text, start, match.start()):
         return

@@ -31,18 +31,12 @@ _ARGUMENT = re.compile(r"[\"']?(@?[A-Za-z][\w.-]*+(?:/[\w.-]++)?)(?:\[[\w,-]*\])
 _NOT_NAMES = word_set(
     "a additional affected all an and another any are as at be build by can child complete core current dependencies "
     "dependent each either every everything existing external first following for from given global globally has "
-    "have if "
-    "in individual installed internal into is it its key large latest local locally main mentioned missing more "
-    "multiple "
-    "necessary new no node not npm of official on one only optional or other our own package packages parent "
-    "particular "
-    "pip plugin popular precious private published python relevant required requirements right root rust same "
-    "secondary "
-    "separate shared single small some specific standard such target that the their them then these third-party "
-    "this to "
-    "tools uninstalled unused upstream using used various via when whether which will with without workspace wrong "
-    "your "
-    "again both before after"
+    "have if in individual installed internal into is it its key large latest local locally main mentioned missing "
+    "more multiple necessary new no node not npm of official on one only optional or other our own package packages "
+    "parent particular pip plugin popular precious private published python relevant required requirements right "
+    "root rust same secondary separate shared single small some specific standard such target that the their them "
+    "then these third-party this to tools uninstalled unused upstream using used various via when whether which will "
+    "with without workspace wrong your again both before after"
 )
 
 

@@ -31,26 +31,23 @@ _MEMBERS = re.compile(
 )
 _PRODUCTS = re.compile(
     r"(?:[A-Z][\w-]*|node|next|vue|nuxt|express|react|three|d3|chart|alpine|nest|discord|day|moment|socket|web3|p5"
-    r"|ember"
-    r"|ethers|solid|phaser|pixi|backbone|leaflet|plotly|mermaid|reveal)\.js\Z"
+    r"|ember|ethers|solid|phaser|pixi|backbone|leaflet|plotly|mermaid|reveal)\.js\Z"
 )
 _FOLDERS = word_set(
     ".agents .cargo .circleci .claude .codex .config .cursor .gemini .git .github .husky .idea .local .omp .ssh "
     ".venv .vscode __tests__ api app apps assets bin build cmake cmd components config configs core crates cypress "
     "db deploy dist docs e2e etc examples fixtures helm hooks infra integration internal legacy lib libs locales "
     "migrations node_modules out packages pages pkg plugins prompts public references resources schemas scripts "
-    "server services skills snapshots spec specs src static styles target templates test tests third_party tools "
-    "tmp types utils vendor web website workspace"
+    "server services skills snapshots spec specs src static styles target templates test tests third_party tools tmp "
+    "types utils vendor web website workspace"
 )
 _ROOTS = word_set(
     "Applications Library Users Volumes bin boot data dev etc home lib media mnt opt private proc root run sbin srv "
-    "sys "
-    "tmp usr var workspace workspaces"
+    "sys tmp usr var workspace workspaces"
 )
 _DOTFILES = re.compile(
     r"\.(?:env(?:\.[\w.]+)?|git\w+|\w+rc(?:\.\w+)?|\w+ignore|editorconfig|nvmrc|python-version|node-version"
-    r"|tool-versions"
-    r"|envrc|mailmap|htaccess|netrc|flake8|pylintrc|pre-commit-config\.ya?ml|mcp\.json)\Z"
+    r"|tool-versions|envrc|mailmap|htaccess|netrc|flake8|pylintrc|pre-commit-config\.ya?ml|mcp\.json)\Z"
 )
 _DOMAIN = re.compile(r"(?i)[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|ai|app|edu|gov|co|cloud|sh|me|uk|de|nih)\Z")
 _PLAIN_PARTS = re.compile(r"[\w@+*~\[\]$-][\w@+*~\[\]$.-]*+")

@@ -18,21 +18,17 @@ _KNOWN_VARIABLES = r"(?:PATH|HOME|PYTHONPATH|GOPATH|GOFLAGS|TMPDIR|EDITOR|MANPAT
 _SETTING = re.compile(r"[a-z][\w-]*(?:\.[A-Za-z][\w-]*){1,5}\Z")
 _NAMESPACES = word_set(
     "alias autolearn branch color commit core credential diff editor fetch files gc git gpg http https init "
-    "interactive "
-    "merge mergetool pager protocol pull push rebase receive remote rerere safe sendemail sequence status submodule "
-    "tag "
-    "terminal transfer url user workbench"
+    "interactive merge mergetool pager protocol pull push rebase receive remote rerere safe sendemail sequence "
+    "status submodule tag terminal transfer url user workbench"
 )
 _SAYS_SETTING = re.compile(
     r"(?i)(?:\b(?:settings?|options?|config(?:uration)?(?: key)?|property|preference|config set"
-    r"|config key)[\s:`\"']{1,3}"
-    r"|\bgit config(?: --\w+)* |\bset `?)\Z"
+    r"|config key)[\s:`\"']{1,3}|\bgit config(?: --\w+)* |\bset `?)\Z"
 )
 _SAID_AFTER = r"(?i)[`\"']? ?(?:=(?!=)|(?:setting|option|config|key)\b|is (?:on|off|true|false|set)\b)"
 _ENDINGS = re.compile(
     r"\.(?:[cm]?[jt]sx?|py|md|json|ya?ml|toml|sh|txt|html?|css|rs|go|rb|java|com|org|net|io|dev|ai|app|co|lock|log"
-    r"|cfg|ini|env"
-    r"|example|local|svg|png|csv|sql|xml|db)\Z"
+    r"|cfg|ini|env|example|local|svg|png|csv|sql|xml|db)\Z"
 )
 
 

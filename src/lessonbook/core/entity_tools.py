@@ -21,16 +21,16 @@ NAMES = word_set(
     "golangci-lint gpg gradle grafana grep grype gulp gunicorn hadolint haproxy heroku hg homebrew httpie husky "
     "hypothesis isort java javac javascript jenkins jest jira jq julia junit jupyter k3s k8s k9s kafka karma "
     "keycloak kotlin ktlint kubectl kubernetes lefthook lerna libreoffice lightningcss lint-staged liquibase lldb "
-    "llvm lua lxc mariadb markdownlint maven mercurial meson minikube mise mkdocs mlflow mocha mongodb mongosh "
-    "monorepo mvn mypy mysql nats neovim netlify next.js nginx ninja nix nodejs node.js nodemon nox npm npx nuget "
-    "numpy nuxt nvim nvm nx openssl oxlint packer pandas pandoc pdm perl phpstan phpunit php pip pipenv pip-tools "
-    "pipx pixi playwright pm2 pnpm podman poetry postgres postgresql powershell pre-commit prettier prisma "
-    "prometheus protobuf protoc psql pulumi pyenv pylint pyright pytest python python3 pytorch rabbitmq rails "
-    "rclone redis renovate ripgrep rollup rspec rsync rubocop ruby ruff rust rustc rustfmt rustup rvm sbt scp sed "
-    "selenium semgrep sentry shellcheck shfmt sops sphinx sqlalchemy sqlfluff sqlite sqlite3 sqlx ssh statsd "
-    "storybook stylelint supabase svelte swiftlint systemctl systemd tailwind tcpdump tensorflow terraform "
-    "terragrunt tmux tox traefik trivy tsc tsup tsx turbopack turborepo twine typescript typst unittest uv uvicorn "
-    "uvx valgrind vercel vim vite vitest volta vscode webpack wget wrangler xcodebuild yamllint yarn yq zsh"
+    "llvm lua lxc mariadb markdownlint maven mercurial meson minikube mise mkdocs mlflow mocha mongodb mongosh mvn "
+    "mypy mysql nats neovim netlify next.js nginx ninja nix nodejs node.js nodemon nox npm npx nuget numpy nuxt nvim "
+    "nvm nx openssl oxlint packer pandas pandoc pdm perl phpstan phpunit php pip pipenv pip-tools pipx pixi "
+    "playwright pm2 pnpm podman poetry postgres postgresql powershell pre-commit prettier prisma prometheus protobuf "
+    "protoc psql pulumi pyenv pylint pyright pytest python python3 pytorch rabbitmq rails rclone redis renovate "
+    "ripgrep rollup rspec rsync rubocop ruby ruff rust rustc rustfmt rustup rvm sbt scp sed selenium semgrep sentry "
+    "shellcheck shfmt sops sphinx sqlalchemy sqlfluff sqlite sqlite3 sqlx ssh statsd storybook stylelint supabase "
+    "svelte swiftlint systemctl systemd tailwind tcpdump tensorflow terraform terragrunt tmux tox traefik trivy tsc "
+    "tsup tsx turbopack turborepo twine typescript typst unittest uv uvicorn uvx valgrind vercel vim vite vitest "
+    "volta vscode webpack wget wrangler xcodebuild yamllint yarn yq zsh"
 )
 """Names that are hardly ever meant otherwise, in any letter case."""
 
@@ -45,9 +45,8 @@ NAMES_IN_CAPITALS = word_set(
 NAMES_IN_CODE = word_set(
     "cat chmod chown cp cut date dd df diff du echo env file find head install join kill less ln ls make man mkdir "
     "more mount mv nice open paste patch pg_dump pg_restore ping ps read rm rush sed service sort source split strip "
-    "su sudo tail tar task tee test time top touch tr tree uniq unzip wait watch wc which xargs zip gh just rg fd "
-    "nu bd "
-    "brew mix rake bundle gem op sam sls ng stack cabal lein stow act dep"
+    "su sudo tail tar task tee test time top touch tr tree uniq unzip wait watch wc which xargs zip gh just rg fd nu "
+    "bd brew mix rake bundle gem op sam sls ng stack cabal lein stow act dep"
 )
 """Names taken only in code or after a word that runs something."""
 

@@ -22,9 +22,8 @@ _BETWEEN = word_set(
 """Words that may stand between a thing and its version."""
 _MORE = word_set(
     "pydantic angular laravel symfony drupal wordpress jdk jre openjdk cuda cudnn glibc alpine debian fedora centos "
-    "ios "
-    "android gtk qt boost unreal tailwindcss langchain lodash boto3 httpx starlette keras sklearn scikit-learn scipy "
-    "huggingface transformers django"
+    "ios android gtk qt boost unreal tailwindcss langchain lodash boto3 httpx starlette keras sklearn scikit-learn "
+    "scipy huggingface transformers django"
 )
 _NOT_VERSIONED = word_set("linear notion figma slack solid fish ant consul sentry jira file")
 VERSIONED = (NAMES | NAMES_IN_CAPITALS | _MORE) - _NOT_VERSIONED
@@ -36,15 +35,14 @@ _SAYS_SO = re.compile(
 )
 _NOT_VERSION = re.compile(
     r"(?i)(?:\b(?:section|sections|step|chapter|figure|fig\.|table|§|clause|part|phase|lines?|page|item|level|rule"
-    r"|article"
-    r"|top|tier|appendix|equation|about|around|approximately|roughly|by|than|score|ratio|p|r)[ (]\Z)|[=~(] ?\Z"
+    r"|article|top|tier|appendix|equation|about|around|approximately|roughly|by|than|score|ratio|p|r)[ (]\Z)"
+    r"|[=~(] ?\Z"
 )
 _UNIT = (
     r"(?i)[ -]?(?:px|em|rem|pt|ms|s|sec|secs|seconds?|minutes?|mins?|hours?|days?|weeks?|months?|years?|times|x|kb"
-    r"|mb|gb|tb|kib"
-    r"|mib|gib|bytes?|chars?|characters?|lines?|files?|items?|tokens?|words?|percent|spaces?|steps?|points?|stars?"
-    r"|out|of"
-    r"|jobs?|workers?|processes|threads|retries|tests|users|cores|nodes?|images?|modules?|packages)\b"
+    r"|mb|gb|tb|kib|mib|gib|bytes?|chars?|characters?|lines?|files?|items?|tokens?|words?|percent|spaces?|steps?"
+    r"|points?|stars?|out|of|jobs?|workers?|processes|threads|retries|tests|users|cores|nodes?|images?|modules?"
+    r"|packages)\b"
 )
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from lessonbook.core.clean import clean_body
 from lessonbook.core.compaction import scrubbed
 from lessonbook.core.entity import Entity, Kind
 from lessonbook.core.entity_packages import package_key
@@ -58,7 +59,7 @@ whoever works in the project), "instead" (what the object is to be taken in plac
 
 def prompt(text: str) -> str:
     """Return what to ask a model about ``text``, without secrets and identifying values."""
-    shown = _OURS.sub(lambda found: f"({found[0].strip('<>/')})", scrubbed(text))
+    shown = _OURS.sub(lambda found: f"({found[0].strip('<>/')})", scrubbed(clean_body(text)))
     return _PROMPT.format(kinds=", ".join(Kind), relations=", ".join(Relation), text=shown)
 
 

@@ -15,19 +15,16 @@ from lessonbook.core.shelltokens import word_set
 
 _LIKES = re.compile(
     r"(?P<who>(?i:(?:the|our|my) (?:user|person|client|customer|maintainers?|owner|team|reviewer|lead|author|boss"
-    r"|manager)|user(?= (?:prefers|likes|dislikes|hates))|i|we)"
-    r"|[A-Z][a-z]{1,20})\s+(?:(?:always|really|usually|strongly|generally|still|also|explicitly|clearly|now|have"
-    r"|has)\s+)?"
-    r"(?:(?P<not>does not|doesn['’]t|do not|don['’]t|no longer|never)\s+)?(?:(?:really|usually)\s+)?"
-    r"(?P<verb>prefers?|likes?|loves?|wants?|hates?|dislikes?|insists? on|favou?rs?|would like|would rather have"
-    r"|asked for|expects?"
-    r"|asked(?= (?:me|us|you|agents?|everyone)?\s?(?:not )?to))\s+"
+    r"|manager)|user(?= (?:prefers|likes|dislikes|hates))|i|we)|[A-Z][a-z]{1,20})\s+(?:(?:always|really|usually"
+    r"|strongly|generally|still|also|explicitly|clearly|now|have|has)\s+)?(?:(?P<not>does not|doesn['’]t|do not"
+    r"|don['’]t|no longer|never)\s+)?(?:(?:really|usually)\s+)?(?P<verb>prefers?|likes?|loves?|wants?|hates?"
+    r"|dislikes?|insists? on|favou?rs?|would like|would rather have|asked for|expects?|asked(?= (?:me|us|you|agents?"
+    r"|everyone)?\s?(?:not )?to))\s+"
 )
 _NO_PERSON = word_set(
     "all also always and both but code customers developers each everybody everyone git if it many models most never "
     "nobody one people readers reviewers some systems teams tests that there these they this those users what when "
-    "which "
-    "who you agents agent model claude chatgpt copilot"
+    "which who you agents agent model claude chatgpt copilot"
 )
 _DISLIKES = re.compile(r"(?i)(?:hate|dislike)s?\Z")
 _DONE = re.compile(r"(?i)(?:(?:me|us|you|agents?|everyone) )?(?P<not>not )?to\s+(?=(?P<deed>\S+))")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from lessonbook.core.clauses import Clause
+from lessonbook.core.entity_paths import is_path
 from lessonbook.core.fact import Fact, Relation
 from lessonbook.core.fact_slots import is_thing, limits, thing
 from lessonbook.core.fact_versions import is_versioned, number_at, range_key, split_version
@@ -23,7 +24,10 @@ _HAS_ONE = any_of(
     "code_style naming_convention merge_strategy model region branch_prefix deploy_target css_framework orm "
     "(?:test|build)_command"
 )
-_ONE_OF = re.compile(rf"(?i)(?:(?:the|our|this|its)\s+)?(?:[\w-]+(?:['’]s)?\s+){{0,2}}{_HAS_ONE}\Z")
+_ONE_OF = re.compile(
+    r"(?i)(?!(?:use|set|choose|pick|check|add|for) )"
+    rf"(?:(?:the|our|this|its)\s+)?(?:[\w-]+(?:['’]s)?\s+){{0,2}}{_HAS_ONE}\Z"
+)
 _ONE_THING = re.compile(rf"\s*({WORD}(?: {any_of(UNITS)})?)\s*(?=,|\Z)")
 _PLACEHOLDER = re.compile(r"(?i)(?:x{2,}|n|number|string|none|name|value|tbd|todo|any|optional|required|<.*)\Z")
 _LITERAL = re.compile(rf"(?i)\s*({CODE}+|{QUOTED}+|true|false|on|off|yes|no|\d[\w.]*(?: {any_of(UNITS)})?)\s*(?=,|\Z)")
@@ -90,7 +94,7 @@ def has_one(name: str) -> bool:
 
 
 def is_said(said: Said) -> Iterator[Fact]:
-    """Yield what "is" says of a version, or of what a project has one of: its package manager, its port."""
+    """Yield what "is" says of a version, a place, or of what a project has one of: its package manager, its port."""
     least = _LEAST.match(said.clause.text, said.end)
     number = number_at(said.clause, least.end() if least else said.end)
     versioned = number and (_VERSION_OF.match(said.subject) or is_versioned(said.subject, number[0]))
@@ -98,6 +102,9 @@ def is_said(said: Said) -> Iterator[Fact]:
         yield _version(said, *number, least is not None and least[1] is not None)
         return
     found = _ONE_THING.match(said.clause.text, said.end)
+    if found and said.subject and is_path(place := thing(said.clause.words(*found.span(1)))):
+        yield Fact(Relation.LOCATED, place, said.subject, said.positive, **limits(said.clause, found.end()))
+        return
     if found and _ONE_OF.match(said.subject):
         value = thing(said.clause.words(*found.span(1)))
         yield Fact(Relation.VALUE, value, said.subject, said.positive, **limits(said.clause, found.end()))

@@ -20,9 +20,11 @@ MOST_WORDS = 6
 Limits = dict[str, Any]
 """What narrows a statement: the slots ``instead``, ``purpose``, ``place`` and ``condition`` of a ``Fact``."""
 
+_NARROWING = "in|on|at|for|to|when|if|with|from|under|inside|before|after|during|by"
 _PARTS = {
     "instead": any_of(
-        "(?:and_|but_)?not (?:and_|but_)?never instead_of rather_than in_place_of in_preference_to as_opposed_to"
+        f"(?:and_|but_)?(?:not|never)(?!_(?:{_NARROWING})) instead_of rather_than in_place_of in_preference_to",
+        "as_opposed_to",
     ),
     "reason": any_of(
         "because since so as_(?:it|they|this|that|we|the|there) which who due_to thanks_to otherwise or_else such_as "
@@ -31,10 +33,11 @@ _PARTS = {
     "purpose": any_of("in_order_to for to"),
     "place": any_of("in inside within on under at from across throughout into onto outside against everywhere here"),
     "condition": any_of(
+        f"(?:not|never)_(?:{_NARROWING})",
         "when whenever while if unless until once only except before after by with without via through over using "
         "per where during even also first then but that and or nor as of like instead directly alone anymore is are "
         "was has have will would can could may might should must yet too again unlike both either whether than plus "
-        "however though based appropriate"
+        "however though based appropriate",
     ),
 }
 _OPENING = re.compile(
@@ -72,8 +75,9 @@ _EMPTY = re.compile(
     )
     + r")\Z"
 )
+_MARKS = (("`", "`"), ('"', '"'), ("'", "'"), ("“", "”"))
+"""What may stand around all of a name, from outside in."""
 _ARTICLE = re.compile("(?i)" + any_of("the an? our your my its their only just also always") + r"\s+")
-_CODED = re.compile(r"[`\"“']([^`\"“”']+)[`\"”']\Z")
 
 
 class Slots(Value):
@@ -146,8 +150,10 @@ def thing(words: str) -> str:
     bare = bare[:-1] if bare.endswith(".") else bare
     while (article := _ARTICLE.match(bare)) and article.end() < len(bare):
         bare = bare[article.end() :]
-    coded = _CODED.match(bare)
-    return coded[1].strip() if coded else bare
+    for mark, close in _MARKS:
+        if len(bare) > 2 and bare[0] == mark and bare[-1] == close and mark not in bare[1:-1]:
+            bare = bare[1:-1].strip()
+    return bare
 
 
 def is_thing(words: str) -> bool:

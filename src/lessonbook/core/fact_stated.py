@@ -40,10 +40,10 @@ _NO_SUBJECT = re.compile(
 _DOES = re.compile(
     "(?i)"
     + any_of(
-        "add assume avoid check choose clean confirm consider create define delegate describe document ensure "
-        "expect explain find fix follow identify implement include keep know list look make note pick read remember "
-        "remove review run see select set show start surface take tell think try understand update use validate "
-        "verify watch write often usually typically sometimes generally also only always never still \\d+"
+        "add assume avoid check choose clean confirm consider create define delegate describe document ensure expect "
+        "explain find fix follow identify implement include keep know list look make note pick read remember remove "
+        "review run see select set show start surface take tell think try understand update use validate verify "
+        "watch write often usually typically sometimes generally also only always never still \\d+"
     )
     + r"\b"
 )
@@ -61,6 +61,9 @@ _ERROR = re.compile(rf"\s+with\s+(?:an? |the )?({WORD}(?: (?:errors?|codes?|\d+|
 _ERROR_LIKE = re.compile(r"(?i:errors?|exceptions?|codes?|status|exit)\b|[A-Z]{2}|\d|[`\"“]|[a-z][A-Z]|_")
 _PLACE = re.compile(rf"\s+(?:the\s+)?({WORD})")
 _MEMBER = re.compile(r"(?i)(?:the|this|our)?\s*(?:project|repo|repository|codebase|code base|monorepo|app|workspace)\Z")
+_FROM_TO = re.compile(
+    rf"(?i)(?:\s+from\s+({WORD}))?\s+to\s+({WORD})(?=\s*(?:,|\Z)|\s(?:because|since|for|in|so|as|and)\b)"
+)
 _LEAST = re.compile(r"(?i)\s*at least\s+")
 
 
@@ -73,7 +76,9 @@ def stated(clause: Clause, start: int) -> Iterator[Fact]:
     before = clause.text[start : verb.start()]
     subject = thing(clause.words(start, verb.start()))
     general = _MEMBER.match(subject) is not None
-    member = general or (not subject and (kind == "requires" or clause.text[:start].strip().lower().endswith("we")))
+    member = general or (
+        not subject and (kind in ("requires", "switched") or clause.text[:start].strip().lower().endswith("we"))
+    )
     if member or _is_subject(subject, before, kind):
         about, word = "" if member else subject, verb[0].strip().lower()
         yield from _STATEMENTS[kind][1](Said(clause, verb.end(), about, verb["not"] is None, word, general))
@@ -98,8 +103,26 @@ def _requires(said: Said) -> Iterator[Fact]:
 
 def _uses(said: Said) -> Iterator[Fact]:
     """Yield what the project uses; what any other thing uses is its own affair, and no rule for anybody."""
-    if not said.subject:
-        yield from (fact.but(relation=Relation.USE) for fact in _requires(said.but(general=True)))
+    for fact in () if said.subject else _requires(said.but(general=True)):
+        if fact.version or not said.verb.endswith(" on"):
+            yield fact.but(relation=Relation.USE)
+
+
+def _used(said: Said) -> Iterator[Fact]:
+    """Yield the fact of "npm is no longer used" and "uv is used instead of pip"; "X is used for Y" is no rule."""
+    rest = limits(said.clause, said.end)
+    denied = any(word in said.verb.split() for word in ("no", "not", "never"))
+    if said.subject and (denied or rest["instead"]):
+        yield Fact(Relation.USE, said.subject, positive=not denied, **rest)
+
+
+def _switched(said: Said) -> Iterator[Fact]:
+    """Yield the fact of "we switched from npm to pnpm"."""
+    found = _FROM_TO.match(said.clause.text, said.end)
+    if found and not said.subject:
+        old, new = (thing(said.clause.words(*found.span(group))) if found[group] else "" for group in (1, 2))
+        if is_thing(new) and not is_path(new):
+            yield Fact(Relation.USE, new, **limits(said.clause, found.end()) | {"instead": old})
 
 
 def _fails(said: Said) -> Iterator[Fact]:
@@ -143,20 +166,23 @@ _STATEMENTS: dict[str, tuple[str, Callable[[Said], Iterator[Fact]]]] = {
         _fails,
     ),
     "works": (rf"(?:works|(?<=not )work|(?<=n['’]t )work){_NARROWED}\b)", _works),
-    "uses": ("uses?|runs? on", _uses),
+    "uses": ("uses?|runs? on|(?:is|are) on", _uses),
+    "used": ("(?:is|are) (?:(?:no longer|not|never|always|now) )?used", _used),
+    "switched": ("(?:(?:have|has) )?(?:switched|moved|migrated)(?=\\s(?:from|to)\\s)", _switched),
     "order": (
         "(?:(?:must|should|has to|have to|needs? to) )?(?:be )?"
-        r"(?:runs?|comes?|goes?|happens?|executed?|called|invoked)(?=\s(?:before|after)\s)",
+        r"(?:runs?|comes?|go(?:es)?|happens?|executed?|called|invoked|pass(?:es)?)(?=\s(?:before|after)\s)",
         _order,
     ),
     "pinned": (
         "(?:is|are|stays?|must be|should be) (?:now )?(?:pinned|locked|fixed|held) (?:to|at)"
+        "|(?:must|should|has to) (?:stay|remain) (?:at|on)"
         r"|(?:is|are) (?:now )?(?:at |on )?version|(?:is|are) (?:now )?(?:on|at)(?= v?\d)"
         r"|(?:was )?(?:upgraded|bumped|updated|moved) to(?= v?\d)",
         pinned,
     ),
     "lives": (
-        "(?:lives?|sits?|belongs?|goes?|resides?) (?:in|at|under|inside)|can be found (?:in|at|under)"
+        "(?:lives?|sits?|belongs?|go(?:es)?|resides?) (?:in|at|under|inside)|can be found (?:in|at|under)"
         "|(?:is|are) (?:(?:now|always|only|not) )?(?:(?:located|stored|kept|found|defined|configured|declared) )?"
         "(?:in|at|under|inside)",
         _lives,

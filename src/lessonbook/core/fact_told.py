@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from lessonbook.core.clauses import Clause
 from lessonbook.core.entity_paths import is_path
-from lessonbook.core.entity_tools import NAMES
+from lessonbook.core.entity_tools import NAMES, PROGRAMS
 from lessonbook.core.fact import Fact, Relation
 from lessonbook.core.fact_mood import Mood
 from lessonbook.core.fact_set import has_one, is_literal
@@ -20,6 +20,7 @@ from lessonbook.core.fact_words import CODE, UNITS, WORD, any_of
 
 _USE = re.compile(r"(?i)(?:use|adopt|choose|stick (?:with|to)|switch to|rely on|target(?=\s\S+\s+v?\d))\s+")
 _USING = re.compile(r"(?i)(?:us(?:e|ing)|adopt(?:ing)?|choos(?:e|ing)|switch(?:ing)? to|rely(?:ing)? on)\s+")
+_NOT_THAT = re.compile(rf"({WORD}),? (?:not|never|instead of|over) ({WORD})(?=\s|,|\Z)")
 _PREFER = re.compile(r"(?i)(?:prefer(?:ring)?|favou?r(?:ing)?)\s+(?!to\b)(?:using\s+)?")
 _PUT = re.compile(
     rf"(?i)(?:put|place|keep|store|save|write|create|add|find)\s+((?:{WORD}\s+){{1,6}}?)(?:in|into|under|inside|at|to)\s+"
@@ -50,9 +51,9 @@ _VERB = re.compile(r"(?i)[a-z][a-z-]{1,20}(?=\s|\Z)")
 _NOT_DEEDS = re.compile(
     "(?i)"
     + any_of(
-        "be been have has had mind forget worry hesitate happen know mean think assume let get give make_sure "
-        "ensure remember want in on at for the an? to from with within no all any available more less only true "
-        "false when if and or as by of"
+        "be been have has had mind forget worry hesitate happen know mean think assume let get give make_sure ensure "
+        "remember want in on at for the an? to from with within no all any available more less only true false when "
+        "if and or as by of"
     )
     + r"\b"
 )
@@ -93,6 +94,15 @@ def _uses(clause: Clause, mood: Mood) -> Iterator[Fact]:
     yield from _chosen(Relation.USE, found, mood)
 
 
+def _named(clause: Clause, mood: Mood) -> Iterator[Fact]:
+    """Yield the fact of "pnpm, not npm", which has no verb."""
+    found = None if mood.told else _NOT_THAT.match(clause.text, mood.start)
+    if found:
+        one, other = (thing(clause.words(*found.span(group))) for group in (1, 2))
+        if {one.lower(), other.lower()} <= PROGRAMS:
+            yield Fact(Relation.USE, one, **limits(clause, found.end()) | {"instead": other})
+
+
 def _prefers(clause: Clause, mood: Mood) -> Iterator[Fact]:
     verb = _PREFER.match(clause.text, mood.start)
     if verb:
@@ -105,7 +115,7 @@ def _chosen(relation: Relation, found: Slots | None, mood: Mood) -> Iterator[Fac
         return
     for name in found.objects:
         bare, version, rest = split_version(name, found.limits)
-        if mood.only:
+        if mood.only and any(rest[name] for name in ("purpose", "place", "condition")):
             rest = rest | {"condition": f"only {rest['condition']}".strip()}
         yield Fact(relation, bare, positive=mood.positive, version=version, **rest)
 
@@ -175,7 +185,8 @@ def _puts(clause: Clause, mood: Mood) -> Iterator[Fact]:
 
 def _does(clause: Clause, mood: Mood) -> Iterator[Fact]:
     """Yield what is always or never done: a verb and all that follows it up to a condition or a reason."""
-    if not mood.told or not _VERB.match(clause.text, mood.start) or _NOT_DEEDS.match(clause.text, mood.start):
+    verb = _VERB.match(clause.text, mood.start)
+    if not mood.told or not verb or any(each.match(clause.text, mood.start) for each in (_NOT_DEEDS, _USE, _USING)):
         return
     stop = deed_end(clause, mood.start)
     deed = clause.words(mood.start, stop).rstrip(" ,;:")
@@ -183,4 +194,4 @@ def _does(clause: Clause, mood: Mood) -> Iterator[Fact]:
         yield Fact(Relation.DO, deed, positive=mood.positive, **limits(clause, stop))
 
 
-_RULES = (_uses, _prefers, _pins, _sets, _switches, _orders, _puts, _does)
+_RULES = (_uses, _named, _prefers, _pins, _sets, _switches, _orders, _puts, _does)

@@ -22,7 +22,7 @@ _QUANTITY = re.compile(r"(\d+(?:[.,]\d+)*)[ -]?([a-z%]*)\Z")
 def values_agree(one: str, other: str) -> bool:
     """Whether two values, as they are compared, may be one: equal, or quantities that cannot be compared."""
     first, second = _SWITCH.get(one, one), _SWITCH.get(other, other)
-    if first == second:
+    if first == second or ("/" in first and "/" in second and paths_agree(first, second)):
         return True
     amount, against = _QUANTITY.match(first), _QUANTITY.match(second)
     if amount and against:

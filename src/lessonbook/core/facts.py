@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from lessonbook.core.clauses import Clause, doubted, qualifies, sentences
+from lessonbook.core.entity import Secrets
 from lessonbook.core.fact import Fact, Relation
 from lessonbook.core.fact_mood import mood, past_marks
 from lessonbook.core.fact_people import liked
@@ -18,7 +19,6 @@ from lessonbook.core.fact_slots import Limits, breaks_off, joined, limits_of
 from lessonbook.core.fact_stated import stated
 from lessonbook.core.fact_told import told
 from lessonbook.core.fact_words import CODE, any_of
-from lessonbook.core.redact import secret_spans
 
 __all__ = ["MOST", "Fact", "Relation", "facts"]
 
@@ -35,22 +35,24 @@ _SIGN = re.compile(
         "must should shall not no_longer avoid stop refrain (?:re-?)?runs? execute call invoke build test format "
         "lint commit install (?:re)?generate migrate set configured? export enable disable turn pin(?:ned)? "
         "lock(?:ed)? upgraded? bump(?:ed)? updated? downgrade keep hold put place store save write create add find "
-        "requires? needs? depends? fails? breaks? crash(?:es)? hangs? errors works? lives? sits? belongs? goes "
+        "requires? needs? depends? fails? breaks? crash(?:es)? hangs? errors works? lives? sits? belongs? go(?:es)? "
         "resides? comes? is are stays? defaults likes? loves? wants? hates? dislikes? insists? expects? asked would "
-        "required needed target"
+        "required needed target used switched moved migrated pass(?:es)?"
     )
     + r"\b|n['’]t\b|:"
 )
 """What one of is in every sentence that can state something: most sentences have none, and cost nothing more."""
 
 _LEADS = re.compile(
-    r"(?i)\s*(?:"
+    r"(?i)\s*(?:in|for|across) (?:this|our|the) (?:repo|repository|project|codebase|monorepo|workspace),?\s+|\s*(?:"
     + any_of(
         "when whenever if for in on inside during while under within before after once with to instead_of "
         "rather_than unless until as_of since"
     )
     + r"\b[^,]{1,120}),\s*|\s*(?:instead of|rather than)\s+\S+\s+(?=(?:always )?use\b)"
 )
+"""What narrows a statement from before it, up to its comma."""
+_ALSO = re.compile(r"(?i),\s+(?:(?:but|and|so)\s+)?(?=(?:do not|don['’]t|avoid|always|use|prefer)\s)")
 _UNLIKE_LABELS = ("instead of", "rather than", "unless", "until", "since", "as of")
 _LABEL_WORDS = 4
 _PLAIN_LABEL = re.compile(
@@ -72,9 +74,10 @@ def facts(text: str) -> tuple[Fact, ...]:
     A clause that holds a secret states nothing.
     """
     found: dict[Fact, Fact] = {}
+    secrets = Secrets(text)
     for parts in sentences(text, _SIGN):
         for fact in _sentence(parts):
-            if not secret_spans(text[max(0, fact.start - 40) : fact.end + 40]):
+            if not secrets.hold(fact.start, fact.end):
                 found.setdefault(fact.but(start=0, end=0, said=""), fact)
         if len(found) >= MOST:
             break
@@ -91,8 +94,8 @@ def _sentence(parts: tuple[Clause, ...]) -> Iterator[Fact]:
         if given or number or part.cut != ":" or len(label.split()) > _LABEL_WORDS:
             continue
         if len(parts) > 1 and (valued := [*labelled(part, parts[1])]):
-            whole = part.but(text=f"{part.text}:{parts[1].text}")
-            yield from (_placed(fact, whole, lead) for fact in valued)
+            whole = part.but(text=f"{part.text}:{parts[1].text}", lead=lead)
+            yield from (_placed(fact, whole, 0) for fact in valued)
             return
         if _PLAIN_LABEL.match(label):
             continue
@@ -102,30 +105,36 @@ def _sentence(parts: tuple[Clause, ...]) -> Iterator[Fact]:
 
 
 def _clause(clause: Clause) -> Iterator[Fact]:
+    """Yield the facts of a clause, each with what stands before it and narrows it."""
     start, leads = 0, [clause.lead]
     while len(leads) < 4 and (found := _LEADS.match(clause.text, start)):
         leads.append(clause.words(start, found.end()).strip(" ,"))
         start = found.end()
-    lead = ", ".join(filter(None, leads))
-    clause = clause.but(lead=lead)
+    clause = clause.but(lead=", ".join(filter(None, leads)))
+    at = 0
+    for also in [*_ALSO.finditer(clause.text, start), None]:  # "use pnpm, don't use npm" states two things
+        part = clause.but(text=clause.text[: also.start()]) if also else clause
+        for fact in _stated(part, max(at, start)):
+            yield _placed(fact, part, at)
+        at = also.end() if also else 0
+
+
+def _stated(clause: Clause, start: int) -> Iterator[Fact]:
     meant = mood(clause, start)
     if meant is None or breaks_off(clause.text):
         return
     given = [*liked(clause, meant.start if meant.told else past_marks(clause.text, start))] or [*told(clause, meant)]
-    if not given and not meant.told:
-        given = [*stated(clause, meant.start)]
-    ordered = (Relation.BEFORE, Relation.AFTER)
-    for fact in given:
-        used = fact.relation in ordered and lead.lower().startswith(("before", "after"))
-        yield _placed(fact, clause, "" if used else lead)
+    yield from given if given or meant.told else stated(clause, meant.start)
 
 
-def _placed(fact: Fact, clause: Clause, lead: str) -> Fact:
-    """Return the fact with where it stands and what the words before it add."""
+def _placed(fact: Fact, clause: Clause, at: int) -> Fact:
+    """Return the fact with where it stands, and what the words before it add."""
+    ordered = fact.relation in (Relation.BEFORE, Relation.AFTER)
+    used = ordered and clause.lead.lower().startswith(("before", "after"))
     names = ("instead", "purpose", "place", "condition")
-    limits = joined(_lead_limits(lead), {name: getattr(fact, name) for name in names})
-    said = clause.words(0, len(clause.text))[:_SAID]
-    return fact.but(start=clause.start, end=clause.end, said=said, **limits)
+    limits = joined(_lead_limits("" if used else clause.lead), {name: getattr(fact, name) for name in names})
+    said = clause.words(at, len(clause.text))[:_SAID]
+    return fact.but(start=clause.start + at, end=clause.end, said=said, **limits)
 
 
 def _lead_limits(lead: str) -> Limits:
