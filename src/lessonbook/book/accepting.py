@@ -9,7 +9,7 @@ from typing import Any
 from lessonbook.book import exact, working
 from lessonbook.book.candidates import Waiting, read_waiting
 from lessonbook.book.content import shown
-from lessonbook.book.inclusion import includes, kept_along
+from lessonbook.book.inclusion import founded, includes, kept_along
 from lessonbook.book.marks import ACCEPTED as ACCEPTED_ID
 from lessonbook.book.marks import ACKNOWLEDGED, ALONG
 from lessonbook.book.messages import ACCEPTED, with_trailers
@@ -99,7 +99,7 @@ def _accept(
     by: Reviewer,
     seen: Seen,
 ) -> _Done:
-    waiting = read_waiting(book, refs)
+    waiting = founded(book, read_waiting(book, refs))
     head = head_of(book)
     check_nothing_in_progress(book)
     by_id = {w.id: w for w in waiting}
@@ -177,7 +177,7 @@ def _commit(case: Case, refused: Mapping[str, dict[str, Any]], now: int) -> _Don
     new = made[len(written) - 1] if written else None
     steps = [RefMove(case.book.head_ref, case.head, new)] if new else []
     steps += [RefMove(w.ref, w.commit, None) for w in dropped]
-    steps += kept_along(case.book, [w for w in dropped if w.id not in case.ids])
+    steps += kept_along(case.book, [w for w in dropped if w.id not in case.written])
     steps += [RefMove(w.ref, w.commit, to) for (w, _), to in zip(found.moved, made[len(written) :], strict=True)]
     _swap(case, steps, new)
     return _Done(
@@ -193,7 +193,7 @@ def _commit(case: Case, refused: Mapping[str, dict[str, Any]], now: int) -> _Don
 def _accepted(case: Case, taken: Taken, parent: str | int) -> NewCommit:
     """The candidate's own commit, author, date and message on another parent, and what a person decided on it."""
     proposal, id = taken.candidate.proposal, taken.candidate.id
-    along = [] if taken.rest else [other for other in case.within.get(id, ()) if other not in case.ids]
+    along = [] if taken.rest else [other for other in case.within.get(id, ()) if other not in case.written]
     rows = [(ACCEPTED, case.by.signature), *((ACKNOWLEDGED, row) for row in recorded(taken.signs))]
     rows += [(ACCEPTED_ID, id), *((ALONG, other) for other in along)]
     message = with_trailers(proposal, rows)

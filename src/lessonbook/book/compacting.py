@@ -11,6 +11,8 @@ from typing import Any
 from lessonbook.book import accepting, blame, pins
 from lessonbook.book.candidates import COMPACTION, Waiting, is_proposers, read_waiting
 from lessonbook.book.content import AGENTS, refusal
+from lessonbook.book.inclusion import print_of
+from lessonbook.book.marks import FOLDED
 from lessonbook.book.offer import new_ids
 from lessonbook.book.picking import Pick, Target
 from lessonbook.book.queue import NO_ID, book_locked, opened
@@ -37,6 +39,8 @@ class _Case:
     book: Book
     head: str
     folded: str | None
+    print: str
+    """What the folded candidate comes to (``inclusion.print_of``)."""
     pick: Pick
     mark: bytes
     text: str
@@ -115,7 +119,8 @@ def _case(book: Book, w: Waiting | None, now: int) -> _Case:
         hands = blame.laid_over(old, hands, text, blame.Hand(is_proposers(w.proposal), now))
     mark = _MARK if target.text(AGENTS).startswith(_MARK) else b""
     plan = compaction.plan(text, blame.written(text, hands), LEARNED_MAX - bool(mark), pins.pinned(book))
-    return _Case(book, head, w.id if w else None, pick, mark, text, plan)
+    told = print_of(w.changes, target.blobs) if w else ""
+    return _Case(book, head, w.id if w else None, told, pick, mark, text, plan)
 
 
 def _picked(w: Waiting, target: Target) -> Pick:
@@ -150,7 +155,7 @@ def _commit(case: _Case, result: Compacted, before: int, after: int, now: int) -
     with_it = f" with {case.folded}" if case.folded else ""
     lines = [f"{COMPACTION}{with_it} ({before:,} to {after:,} characters)", ""]
     if case.folded:
-        lines.append(f"Includes: {case.folded}")
+        lines += [f"Includes: {case.folded}", f"{FOLDED}: {case.print}"]
     lines.append(f"{blame.TIMES}: {json.dumps(dict(result.times), separators=(',', ':'))}")
     data = case.mark + result.text.encode("utf-8", "surrogateescape")
     writes = [write for write in case.pick.writes if write.path != AGENTS]

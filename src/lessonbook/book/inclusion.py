@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from lessonbook.book.candidates import COMPACTION, Waiting
 from lessonbook.book.content import DATED
+from lessonbook.book.marks import FOLDED, value_of
 from lessonbook.book.repository import ALONG_REFS, Book, pending_refs
 from lessonbook.core.pending import is_candidate_id
-from lessonbook.system.gitbatch import RefMove, read_objects
+from lessonbook.system.gitbatch import Change, RefMove, read_objects
 
 
 def includes(book: Book, waiting: Sequence[Waiting]) -> tuple[dict[str, tuple[str, ...]], frozenset[str]]:
@@ -28,6 +30,52 @@ def folded_in(w: Waiting) -> tuple[str, ...]:
     if not w.proposal.subject.startswith(COMPACTION):
         return ()
     return tuple(value for key, value in w.proposal.trailers if key == "Includes" and is_candidate_id(value))
+
+
+def founded(book: Book, waiting: Sequence[Waiting]) -> list[Waiting]:
+    """Return the candidates, each compaction with a ``problem`` whose folded-in candidate does not wait as it did then.
+
+    ``waiting`` are all that wait. Had that one been accepted, its rule would stand twice, and were it rejected or
+    edited, the compaction would bring what a person took out.
+    """
+    present = {w.id: w for w in waiting}
+    folds = {w.id: folded_in(w) for w in waiting if not w.problem}
+    inside = [present[id] for ids in folds.values() for id in ids if id in present]
+    if not any(folds.values()):
+        return list(waiting)
+    oids = (side.oid for w in inside for change in w.changes for side in (change.old, change.new) if side)
+    blobs = {oid: found.data for oid, found in read_objects(book.folder, oids).items()}
+    prints = {w.id: print_of(w.changes, blobs) for w in inside}
+    problems = {w.id: _unfounded(w, folds[w.id], prints) for w in waiting if folds.get(w.id)}
+    return [w.but(problem=problems[w.id]) if problems.get(w.id) else w for w in waiting]
+
+
+def _unfounded(w: Waiting, ids: Sequence[str], prints: Mapping[str, str]) -> str | None:
+    then = value_of(w.proposal, FOLDED)
+    for id in ids:
+        if id not in prints:
+            return f"it folds in {id}, which does not wait any more; reject it and compact again"
+        if then and prints[id] != then:
+            return f"it folds in {id} as that was before it was changed; reject it and compact again"
+    return None
+
+
+def print_of(changes: Iterable[Change], blobs: Mapping[str, bytes]) -> str:
+    """Return what says the same of a candidate wherever it is moved: a digest of the lines it brings and takes."""
+    told = []
+    for change in sorted(changes, key=lambda change: change.path):
+        old, new = (_lines(blobs.get(side.oid, b"")) if side else [] for side in (change.old, change.new))
+        told.append(repr((change.path, change.new is None, _but(new, old), _but(old, new))))
+    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:16]
+
+
+def _lines(data: bytes) -> list[bytes]:
+    return [line.strip() for line in data.splitlines() if line.strip()]
+
+
+def _but(lines: Sequence[bytes], others: Iterable[bytes]) -> list[bytes]:
+    known = frozenset(others)
+    return [line for line in lines if line not in known]
 
 
 def _dated(book: Book, waiting: Sequence[Waiting]) -> tuple[dict[str, tuple[str, ...]], set[str]]:

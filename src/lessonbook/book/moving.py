@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from lessonbook.book.candidates import Waiting
 from lessonbook.book.content import AGENTS, refusal
+from lessonbook.book.inclusion import founded
 from lessonbook.book.picking import Pick, Target, needed
 from lessonbook.book.repository import Book
 from lessonbook.system.gitbatch import Change, NewCommit, Write, existing, read_objects, read_tree
@@ -35,7 +36,7 @@ def target_of(book: Book, head: str, waiting: Sequence[Waiting], accepted: Seque
 def moves(book: Book, waiting: Sequence[Waiting], target: Target, on: str | None) -> Moves:
     """Return what becomes of each candidate on ``target``; ``on`` is the commit whose tree that is, if it exists."""
     moved, stale = [], []
-    for w in waiting:
+    for w in founded(book, waiting):
         if w.problem or refusal(w.changes):
             stale.append(w.id)
         elif not w.held and w.base != w.commit and not (w.direct and w.base == on):

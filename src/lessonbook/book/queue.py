@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lessonbook.book.candidates import Asked, Waiting, read_waiting
 from lessonbook.book.content import AGENTS, refusal, shown
-from lessonbook.book.inclusion import includes
+from lessonbook.book.inclusion import founded, includes
 from lessonbook.book.picking import Pick, Target, needed
 from lessonbook.book.repository import PIN_REFS, Book, exists, find, open_book, pending_refs
 from lessonbook.book.sentences import BATCH, LEARNED_MAX, STALE
@@ -63,7 +63,7 @@ def listed(folder: Path) -> tuple[list[Candidate], bool]:
 def rows(book: Book, waiting: Sequence[Waiting], only: str | None = None) -> list[Candidate]:
     """Return the rows of these candidates, as ``candidates`` does; or ``only`` that of one id, hidden there or not."""
     within, hidden = includes(book, waiting)
-    waiting = [w for w in waiting if (w.id == only if only else w.id not in hidden)]
+    waiting = [w for w in founded(book, waiting) if (w.id == only if only else w.id not in hidden)]
     tree = read_tree(book.folder, book.head) if book.head and any(w.base != book.head for w in waiting) else {}
     wanted = [oid for w in waiting for oid in (needed(w.changes, tree) if w.base != book.head else ())]
     rules = [change for w in waiting for change in w.changes if change.path == AGENTS]

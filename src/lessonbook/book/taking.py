@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lessonbook.book import working
 from lessonbook.book.candidates import Waiting
 from lessonbook.book.content import AGENTS, refusal, shown
+from lessonbook.book.inclusion import folded_in
 from lessonbook.book.picking import Pick, Target
 from lessonbook.book.repository import Book
 from lessonbook.book.sentences import LEARNED_MAX, STALE, TOO_LONG, UNCOMMITTED
@@ -59,6 +60,11 @@ class Case:
         return {taken.candidate.id for taken in self.taken}
 
     @property
+    def written(self) -> set[str]:
+        """The ids that get a commit of their own; others leave with one that carries them."""
+        return {taken.candidate.id for taken in self.taken if taken.pick.writes}
+
+    @property
     def gone(self) -> set[str]:
         """The ids that are accepted whole, and those that they carry with them."""
         ids = [taken.candidate.id for taken in self.taken if not taken.rest]
@@ -85,6 +91,9 @@ def take(case: Case, w: Waiting, rest: tuple[Change, ...]) -> dict[str, Any] | N
     if w.id in case.gone:  # one that carries it was taken before it
         case.taken.append(Taken(w, Pick()))
         return None
+    for id in folded_in(w):
+        if id in case.ids:
+            raise InputError(f"it folds in {id}, which was accepted just before; reject it and compact again")
     target = case.target
     if rest and case.within.get(w.id):
         raise InputError(f"{w.id} stands for {', '.join(case.within[w.id])} too, so it can only be accepted whole")
