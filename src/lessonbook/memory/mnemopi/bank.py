@@ -11,19 +11,18 @@ from typing import TypeVar
 from lessonbook.core.errors import LessonbookError, StoreError
 from lessonbook.core.lesson import EMPTY, Change, Kept, Lesson, Outcome, Recalled, Receipt, Scope
 from lessonbook.core.tidy import tidy_lesson
-from lessonbook.memory.mnemopi import erasing, mending
 from lessonbook.memory.mnemopi.connection import WAIT, BankFile, DamagedError
-from lessonbook.memory.mnemopi.editing import Editing
 from lessonbook.memory.mnemopi.fields import CONTEXT_LIMIT, TEXT_LIMIT
 from lessonbook.memory.mnemopi.rows import SHARED
 from lessonbook.memory.mnemopi.searching import Searching
-from lessonbook.memory.mnemopi.telling import Teller
 from lessonbook.memory.mnemopi.vectors import Vectors
 from lessonbook.memory.vectors.embedder import Embedder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lessonbook.memory.mnemopi.care import Care
+    from lessonbook.memory.mnemopi.editing import Editing
+    from lessonbook.memory.mnemopi.telling import Teller
 
 BANK_FILE = "bank.db"
 _CATCH_UP = 1_000
@@ -63,7 +62,7 @@ class MnemopiMemory:
         self._vectors = Vectors(embedder)
         self._branch = branch
         self._now = now
-        self._editing = Editing(self._file.reading, self._file.writing, self._vectors, self._banks, now)
+        self._opened_editing: Editing | None = None
         self._searching = Searching(self._vectors, self._banks)
         self._recalled: dict[int, int] = {}
 
@@ -76,7 +75,7 @@ class MnemopiMemory:
         try:
             return self._tell(lessons)
         except DamagedError:
-            said = mending.mend(self._file, self._now())
+            said = self._mend()
         return [receipt.but(notes=(*receipt.notes, said)) for receipt in self._tell(lessons)]
 
     def recall(self, query: str, limit: int = 5) -> Sequence[Recalled]:
@@ -136,6 +135,8 @@ class MnemopiMemory:
 
     def erase(self, lesson: str) -> None:
         """Remove it with its history and every trace in the file. Final: nothing brings it back."""
+        from lessonbook.memory.mnemopi import erasing
+
         self._read(lambda: erasing.erase(self._file, self._vectors, lambda db: self._editing.number(db, lesson)))
 
     @property
@@ -152,8 +153,26 @@ class MnemopiMemory:
                 self._note_recalled(db)
         self._file.close()
 
+    @property
+    def _editing(self) -> Editing:
+        """What edits lessons; loaded when first asked for, since the start of a session only reads."""
+        if self._opened_editing is None:
+            from lessonbook.memory.mnemopi.editing import Editing
+
+            self._opened_editing = Editing(
+                self._file.reading, self._file.writing, self._vectors, self._banks, self._now
+            )
+        return self._opened_editing
+
+    def _mend(self) -> str:
+        from lessonbook.memory.mnemopi import mending
+
+        return mending.mend(self._file, self._now())
+
     def _tell(self, lessons: Sequence[Lesson]) -> list[Receipt]:
         tidied = [tidy_lesson(lesson, TEXT_LIMIT, CONTEXT_LIMIT) for lesson in lessons]
+        from lessonbook.memory.mnemopi.telling import Teller  # it brings all that is read out of a lesson
+
         with self._file.writing() as db:
             self._note_recalled(db)
             teller = Teller(db, self._vectors, self._now())
@@ -204,7 +223,7 @@ class MnemopiMemory:
         try:
             return act()
         except DamagedError as error:
-            said = mending.mend(self._file, self._now())
+            said = self._mend()
             if not self._file.exists():
                 raise StoreError(said) from error
         return act()
