@@ -73,7 +73,13 @@ SURROUNDINGS = ("normal", "broken config", "corrupt store", "no git", "no hindsi
 
 @pytest.mark.parametrize("what", SURROUNDINGS)
 def test_only_the_protocol_is_on_standard_output(
-    what: str, raw: Callable[..., Any], env: dict[str, str], home: Path, tmp_path: Path, configure: Callable[..., Path]
+    what: str,
+    raw: Callable[..., Any],
+    env: dict[str, str],
+    bank: Path,
+    kept: Callable[[], list[str]],
+    tmp_path: Path,
+    configure: Callable[..., Path],
 ) -> None:
     configure(MNEMOPI)
     env |= {"PYTHONWARNINGS": "always", "LESSONBOOK_DEBUG": "1"}
@@ -81,7 +87,6 @@ def test_only_the_protocol_is_on_standard_output(
     if what == "broken config":
         configure("[memory\n")
     elif what == "corrupt store":
-        bank = home / ".local" / "share" / "lessonbook" / "agent" / "bank.db"
         bank.parent.mkdir(parents=True)
         bank.write_bytes(b"this is no database" * 400)
     elif what == "no git":
@@ -108,8 +113,12 @@ def test_only_the_protocol_is_on_standard_output(
         assert wrong == expected and "not valid TOML" in results[0]["content"][0]["text"]
     if what in ("normal", "noise", "no git", "closed errors"):
         assert wrong[:6] == [False] * 6
-    if what in ("corrupt store", "no hindsight"):
+    if what == "no hindsight":
         assert wrong[0] and wrong[1], "a lesson that was not stored is not reported as stored"
+    if what == "corrupt store":  # set aside, and said so; what is reported as stored is in the new one
+        assert not wrong[0] and "Run make test." in kept()
+        assert "was damaged" in json.dumps(server.told)
+        assert any(path.read_bytes().startswith(b"this is no database") for path in bank.parent.glob("*bank*"))
     assert b"noise of a child" in server.errors if what == "noise" else b"Traceback" not in server.errors
 
 
@@ -293,6 +302,7 @@ def test_a_client_that_does_not_read_does_not_keep_it_alive(raw: Callable[..., A
     server = raw(stdout=write)
     os.close(write)
     server.ask(1, "initialize", WHO)
+    assert os.read(read, 1) == b"{"  # it is there, and from now on nobody reads
     for number in range(2, 60):  # more than a pipe holds
         server.ask(number, "tools/list")
     time.sleep(2)

@@ -64,7 +64,10 @@ def briefing(surroundings: Surroundings, cwd: Path) -> str:
     from lessonbook.actions.brief import brief_here
 
     made = brief_here(cwd, now=surroundings.now(), learned=surroundings.learned, seconds=_SECONDS)
-    return made.text or "Nothing was accepted or remembered for this folder yet."
+    if made.text:
+        return made.text
+    # A text brings the notes with it; without one they would be lost, such as that a damaged memory was set aside.
+    return "\n".join(("Nothing was accepted or remembered for this folder yet.", *made.notes))
 
 
 def skill(here: Here, uri: str) -> str:
