@@ -262,13 +262,13 @@ def test_a_kill_at_any_step_leaves_the_book_as_it_was_or_with_the_candidate(lear
         "from lessonbook.book.compacting import compact; faults.arm(sys.argv[2]); "
         f"compact(Path(sys.argv[1]), None, lambda p: {SHORT!r}, {NOW}, lambda: 'abcdef')"
     )
-    before = learnt.state()
+    before, text = learnt.state(), learnt.text()
     for name in ("compact.answered", "compact.written", *MOVE[:-1]):
         done = subprocess.run([sys.executable, "-c", code, str(learnt.folder), name], check=False)
         assert done.returncode == -9 and learnt.state() | {"extra": ""} == before | {"extra": ""}
     done = subprocess.run([sys.executable, "-c", code, str(learnt.folder), MOVE[-1]], check=False)
     [row] = pending(learnt.folder)
-    assert done.returncode == -9 and row["stale"] is None and learnt.text() == before["AGENTS.md"]
+    assert done.returncode == -9 and row["stale"] is None and learnt.text() == text
     assert reject(learnt.folder, row["id"], NOW)["ok"] and not (learnt.folder / ".git/lessonbook-intent").exists()
     assert ask(learnt)["ok"]
 

@@ -294,7 +294,8 @@ def test_git_killed_at_any_moment_leaves_the_old_state_or_the_new(
         if not moved:
             assert queue.accept(repo.folder, id, NOW)["ok"]
         if whom == "git":
-            assert json.loads(done.stdout)["ok"] is moved, done.stdout
+            # Where git was killed under the settling too, the answer is an error and the next call settles it.
+            assert moved or not json.loads(done.stdout)["ok"], done.stdout
         ends.add(moved)
     assert repo.git("fsck", "--no-dangling", "--strict") == "" and ends
 

@@ -338,6 +338,8 @@ POINTS += [
     "accept.finished",
     "files.before-rename",
     "files.after-rename",
+    "restack.written",
+    "restack.moved",
 ]
 
 

@@ -152,7 +152,11 @@ def test_completion_knows_the_verbs(run, tmp_path: Path) -> None:
 
 def test_completion_knows_settings_and_what_waits(run, tmp_path: Path) -> None:
     asked = tmp_path / "answer"
-    assert completed("lessonbook config set autolearn.", asked) == {"autolearn.enabled", "autolearn.review"}
+    assert completed("lessonbook config set autolearn.", asked) == {
+        "autolearn.enabled",
+        "autolearn.min_tool_calls",
+        "autolearn.review",
+    }
     assert completed("lessonbook config set memory.backend l", asked) == {"local"}
     run("propose", "--from", str(Path(__file__).resolve().parents[2] / "samples"))
     ids = completed("lessonbook learned accept 2", asked)

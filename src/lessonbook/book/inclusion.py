@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from lessonbook.book.candidates import COMPACTION, Waiting
 from lessonbook.book.content import DATED
-from lessonbook.book.marks import FOLDED, value_of
 from lessonbook.book.repository import ALONG_REFS, Book, pending_refs
 from lessonbook.core.pending import is_candidate_id
 from lessonbook.system.gitbatch import Change, RefMove, read_objects
@@ -51,6 +49,8 @@ def founded(book: Book, waiting: Sequence[Waiting]) -> list[Waiting]:
 
 
 def _unfounded(w: Waiting, ids: Sequence[str], prints: Mapping[str, str]) -> str | None:
+    from lessonbook.book.marks import FOLDED, value_of  # only a compaction's listing waits for what this loads
+
     then = value_of(w.proposal, FOLDED)
     for id in ids:
         if id not in prints:
@@ -62,6 +62,8 @@ def _unfounded(w: Waiting, ids: Sequence[str], prints: Mapping[str, str]) -> str
 
 def print_of(changes: Iterable[Change], blobs: Mapping[str, bytes]) -> str:
     """Return what says the same of a candidate wherever it is moved: a digest of the lines it brings and takes."""
+    import hashlib
+
     told = []
     for change in sorted(changes, key=lambda change: change.path):
         old, new = (_lines(blobs.get(side.oid, b"")) if side else [] for side in (change.old, change.new))

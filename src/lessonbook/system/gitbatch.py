@@ -215,14 +215,14 @@ def write_commits(folder: Path, commits: Sequence[NewCommit], now: int) -> list[
         stream += _commit_stream(commit, number, now)
     stream += [b"get-mark :%d\n" % number for number in range(1, len(commits) + 1)]
     stream.append(b"reset %s\n\ndone\n" % _SCRATCH)
-    out = git.run(folder, "fast-import", "--quiet", "--date-format=raw-permissive", data=b"".join(stream))
-    made = out.decode().split()
+    words = ("fast-import", "--quiet", "--date-format=raw-permissive")
+    made = git.run(folder, *words, data=b"".join(stream)).decode().split()
     if len(made) != len(commits):
         raise StoreError(f"git fast-import answered {len(made)} of {len(commits)} commits in {folder}.")
     return made
 
 
-_FEW = 16
+_FEW, _NO_SYNC = 16, ("-c", "core.fsync=none")  # refs are all that such a move writes
 _SCRATCH = b"refs/lessonbook/scratch"
 
 
@@ -281,16 +281,11 @@ def move_refs(
     stream = [b"start\0"]
     for move in moves:
         ref, old, new = move.ref.encode(), (move.old or "").encode(), (move.new or "").encode()
-        if move.new is None:
-            stream.append(b"delete %s\0%s\0" % (ref, old))
-        elif move.old is None:
-            stream.append(b"create %s\0%s\0" % (ref, new))
-        else:
-            stream.append(b"update %s\0%s\0%s\0" % (ref, new, old))
+        kept = b"create %s\0%s\0" % (ref, new) if move.old is None else b"update %s\0%s\0%s\0" % (ref, new, old)
+        stream.append(b"delete %s\0%s\0" % (ref, old) if move.new is None else kept)
     stream += [b"prepare\0", b"commit\0"]
     options = ("--no-deref", *(["--create-reflog"] if start_log else []), "-m", reason, "--stdin", "-z")
-    later = ("-c", "core.fsync=none") if together else ()  # refs are all that this writes
-    done = git.attempt(folder, *later, "update-ref", *options, data=b"".join(stream))
+    done = git.attempt(folder, *(_NO_SYNC if together else ()), "update-ref", *options, data=b"".join(stream))
     held = _HELD.search(done.stderr) if done.returncode else None
     if held:
         raise BusyError(HELD.format(lock=held[1].decode("utf-8", "replace")))

@@ -11,8 +11,8 @@ from lessonbook.memory.mnemopi.bank import MnemopiMemory
 
 
 def test_every_count(memory: MnemopiMemory, path: Path, clock: Callable[[], float]) -> None:
-    for n in range(4):
-        memory.store(Lesson(f"Word{n} alone.", veracity="stated" if n else "tool"))
+    for n, word in enumerate(("Apples", "Birds", "Cats", "Dogs")):
+        memory.store(Lesson(f"{word} alone.", veracity="stated" if n else "tool"))
     memory.store(Lesson("An episode of old.", memory_type="episode", scope=Scope.GLOBAL, valid_until=1.0))
     memory.store(Lesson("Not for long.", valid_until=9e9))
     with closing(MnemopiMemory(path, "other-2", clock)) as other:
@@ -22,7 +22,7 @@ def test_every_count(memory: MnemopiMemory, path: Path, clock: Callable[[], floa
     memory.invalidate("4")
     memory.pin("3")
     for _ in range(5):
-        memory.recall("word2")
+        memory.recall("cats")
     memory.close()
     found = memory.care.stats()
     assert found.banks == {"p-1": 4, "global": 1, "other-2": 1}

@@ -68,7 +68,7 @@ def _set_aside(path: Path, now: float) -> Path:
         count += 1
         name = f"{path.name}.damaged-{stamp}-{count}"
     for beside in reversed(_BESIDE):  # the journal first: without it the file alone would be taken for whole
-        with suppress(FileNotFoundError):
-            path.with_name(path.name + beside).rename(path.with_name(name + beside))
+        if path.with_name(path.name + beside).exists():
+            files.move(path.with_name(path.name + beside), path.with_name(name + beside))
     files.sync_folder(path.parent)
     return path.with_name(name)
