@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from lessonbook.core.lesson import Change, Kept
 from lessonbook.core.tidy import tidy
 from lessonbook.core.value import Value
-from lessonbook.memory.mnemopi import caring, changing, contradicting
+from lessonbook.memory.mnemopi import caring, changing, contradicting, noting
 from lessonbook.memory.mnemopi.rows import COLUMNS, kept
 
 _TAGGED = (
@@ -102,12 +102,11 @@ def show(db: sqlite3.Connection, banks: Sequence[str], number: int) -> Shown:
     found = kept(db.execute(f"SELECT {COLUMNS} FROM lessons l WHERE l.id = ?", (number,)).fetchone())
     replaces = db.execute("SELECT id FROM lessons WHERE superseded_by = ? ORDER BY id", (number,))
     named = db.execute("SELECT kind, value FROM entities WHERE lesson = ? ORDER BY kind, key", (number,))
-    facts = db.execute("SELECT fact FROM facts WHERE lesson = ? ORDER BY rowid", (number,))
     return Shown(
         kept=found,
         contexts=tuple(_contexts(db, number)),
         entities=tuple(Named(str(kind), tidy(str(value)).text) for kind, value in named.fetchall()),
-        facts=tuple(tidy(str(fact)).text for (fact,) in facts.fetchall()),
+        facts=tuple(dict.fromkeys(tidy(fact.said).text for fact in noting.stated(db, number))),
         contradictions=tuple(contradicting.of(db, number, banks)),
         twins=tuple(pair for pair in caring.proposed(db, banks) if found.id in (pair.kept, pair.other)),
         replaces=tuple(str(one) for (one,) in replaces.fetchall()),
