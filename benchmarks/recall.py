@@ -62,7 +62,8 @@ def _row(what: str, ours: list[float], bar: float, plain: list[float]) -> Row:
     note = (
         f"{len(ours):,} questions; lower end of the 95 % interval {lowest:.3f}; beside FTS5 {low:+.3f} to {high:+.3f}"
     )
-    return Row(f"nDCG@{AT}: {what}", [mean], "best of others", [bar], unit="", at_most=None, note=note, checks=wrong)
+    found, best = [1000 * mean], [1000 * bar]
+    return Row(f"nDCG@{AT} × 1,000: {what}", found, "best of others", best, unit="", note=note, checks=wrong)
 
 
 def _load(name: str) -> list[dict[str, Any]]:
