@@ -42,7 +42,8 @@ def _verb(bench: Bench, verb: str) -> list[Row]:
         (ours,) = in_turns(TIMES_BARE, mine)
         return [Row(what, _each(ours), note=f"no peer: {bench.peer.missing}", checks=_wrong(bench.mix, verb, ours))]
     comparable = bench.mix != "append" or verb != "accept"
-    ours, theirs = in_turns(TIMES if comparable else 1, mine, partial(bench.theirs, verb, COUNT))
+    times = TIMES_READ if verb == "pending" else TIMES if comparable else 1
+    ours, theirs = in_turns(times, mine, partial(bench.theirs, verb, COUNT))
     checks = _wrong(bench.mix, verb, ours) + (_differs(ours, theirs) if comparable else [])
     note = f"both with {bench.peer.git}"
     if not comparable:

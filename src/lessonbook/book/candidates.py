@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from functools import cached_property
 
 from lessonbook.book.repository import PIN_REFS, Book, PendingRef, asking_refs, here_only, opening
 from lessonbook.core.value import Value
@@ -35,7 +36,7 @@ class Message(Value):
     encoding: bytes | None
     raw: bytes
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The message; what does not decode is replaced."""
         try:
@@ -43,7 +44,7 @@ class Message(Value):
         except (LookupError, ValueError):  # a codec that is unknown, or none for text
             return self.raw.decode("utf-8", "replace")
 
-    @property
+    @cached_property
     def subject(self) -> str:
         """The first paragraph in one line."""
         return " ".join(self.text.lstrip("\n").partition("\n\n")[0].split())

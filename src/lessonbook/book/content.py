@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 from lessonbook.core.screen import PATH_MOST, quoted
 from lessonbook.system.gitbatch import Change
@@ -52,6 +53,7 @@ def expected(path: bytes) -> bool:
     return len(parts) > 2 and parts[0] == "skills" and _SKILL.match(parts[1]) is not None and all(map(_plain, parts))
 
 
+@lru_cache(maxsize=64)  # most names of a thousand candidates are the same two
 def _plain(part: str) -> bool:
     # Leading dots cover ``.git``, ``.gitattributes`` and ``..``; ``git~1`` is how Windows also spells ``.git``.
     # Hidden and control characters (categories C*) could make one name look like, or be taken for, another.

@@ -18,7 +18,10 @@ else:
 
 @dataclass_transform(frozen_default=True)
 class Value:
-    """Base of a frozen value: its fields are its annotations, in order; those with a default may be left out."""
+    """Base of a frozen value: its fields are its annotations, in order; those with a default may be left out.
+
+    What a ``cached_property`` of it found is no field: two that are equal stay so.
+    """
 
     _fields: ClassVar[tuple[str, ...]] = ()
     _defaults: ClassVar[dict[str, Any]] = {}
@@ -29,7 +32,10 @@ class Value:
 
     def __init__(self, *args: Any, **named: Any) -> None:
         """Take every field by position or name; ``TypeError`` for one that is missing, unknown or twice given."""
-        values = vars(self)
+        values = self.__dict__
+        if len(args) == len(self._fields) and not named:  # how those that come by the thousand are made
+            values.update(zip(self._fields, args, strict=True))
+            return
         values.update(self._defaults)
         values.update(zip(self._fields, args, strict=False))
         values.update(named)
@@ -39,7 +45,7 @@ class Value:
 
     def but(self, **changes: Any) -> Self:
         """Return the same value with other fields changed."""
-        return type(self)(**{**vars(self), **changes})
+        return type(self)(**{**self.as_dict(), **changes})
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields by name, in order."""
@@ -52,7 +58,7 @@ class Value:
         raise AttributeError(f"{type(self).__name__} is frozen: {name} cannot be removed")
 
     def __eq__(self, other: object) -> bool:
-        return vars(self) == vars(other) if type(other) is type(self) else NotImplemented
+        return self.as_dict() == other.as_dict() if type(other) is type(self) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(tuple(vars(self)[name] for name in self._fields))
