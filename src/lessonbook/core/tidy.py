@@ -7,6 +7,7 @@ may have edited: clean, then redact (so that cleaning cannot put a secret togeth
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from lessonbook.core.clean import bound, clean_line, comparable
 from lessonbook.core.redact import redact
@@ -52,10 +53,25 @@ class TidiedLesson(Value):
 
 def tidy(text: str, limit: int | None = None) -> Tidied:
     """Return ``text`` as one clean line without secrets, of at most ``limit`` characters. Doing it twice is once."""
-    if not text:
-        return Tidied("")
+    if len(text) <= _SHORT:
+        return _tidy_short(text, limit)
+    return _tidy(text, limit)
+
+
+_SHORT = 400
+"""Up to this long, a text is likely to come again: a lesson that is recalled, what every lesson's metadata says."""
+
+
+@lru_cache(maxsize=1 << 11)
+def _tidy_short(text: str, limit: int | None) -> Tidied:
+    return _tidy(text, limit) if text else Tidied("")
+
+
+def _tidy(text: str, limit: int | None) -> Tidied:
     found = redact(clean_line(text))
     kept, cut = bound(found.text, limit) if limit is not None else (found.text, False)
+    if not found.count and not cut:
+        return Tidied(kept)
     # A secret may have stood between two spaces or at an end; the label must not change what cleaning says.
     return Tidied(clean_line(kept), found.count, cut)
 

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 
 from lessonbook.core.value import Value
 from lessonbook.core.words_common import ASKING, FUNCTION
@@ -52,7 +53,8 @@ def index_words(text: str) -> str:
 
 def stems(text: str) -> list[str]:
     """Return the words a text is found by, in their order, repeated as they are."""
-    return [stem(word) for word in _words(text)]
+    pieces = _PIECE.findall(_unaccented(text))
+    return list(chain.from_iterable(map(_stems_of, pieces))) or [stem(piece) for piece in pieces if _visible(piece)]
 
 
 def terms(question: str) -> list[Term]:
@@ -121,16 +123,22 @@ def _without_verb_ending(word: str) -> str:
 
 def _words(text: str) -> list[str]:
     pieces = _PIECE.findall(_unaccented(text))
-    found: list[str] = []
-    for piece in pieces:
-        if piece.isascii() and piece.isalpha() and piece.islower():  # most words are; the rest takes ten times as long
-            found.append(piece)
-        elif piece not in _MARKS:
-            found.extend(_of_piece(piece))
-    return found or [piece for piece in pieces if _visible(piece)]
+    return [word for piece in pieces for word in _of_piece(piece)] or [piece for piece in pieces if _visible(piece)]
+
+
+def _stems_of(piece: str) -> tuple[str, ...]:
+    # A recall makes the words of a hundred lessons, mostly the same few thousand; long ones are seldom seen twice.
+    return _kept_stems_of(piece) if len(piece) <= _LONGEST else tuple(map(stem, _of_piece(piece)))
+
+
+@lru_cache(maxsize=1 << 15)
+def _kept_stems_of(piece: str) -> tuple[str, ...]:
+    return tuple(map(stem, _of_piece(piece)))
 
 
 def _of_piece(piece: str) -> Iterator[str]:
+    if piece in _MARKS:
+        return
     if not (piece[0].isalnum() or piece[0] == "_"):
         yield from _symbols(piece)
         return

@@ -8,12 +8,13 @@ other. The weights were chosen on two public sets (``docs/recall.md``) and lie o
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import exp, log
 
-from lessonbook.core.lesson import Kept, Part
+from lessonbook.core.lesson import Part
+from lessonbook.core.value import Value
 from lessonbook.core.words import Term
+from lessonbook.memory.mnemopi.rows import SHARED
 
 WORDS_WEIGHT = 0.8
 """What ``words`` counts beside a cosine."""
@@ -32,28 +33,23 @@ def idf(lessons: int, having: int) -> float:
     return log(1 + lessons / max(having, 1))
 
 
-def words_score(asked: Mapping[str, float], told: Mapping[str, float], length: int) -> float:
-    """Return which share of what was asked for a text has.
+def words_score(
+    asked: Mapping[str, float], text: Sequence[str], side: Sequence[str] = (), contexts: Sequence[str] = ()
+) -> float:
+    """Return which share of what was asked for a lesson has.
 
-    ``asked`` is what each stem counts, ``told`` how often the text has each, ``length`` how many words it has.
+    ``asked`` is what each stem counts; the others are the stems of the lesson's text, of its title and the like, and of
+    its contexts, where they count half.
     """
     whole = sum(asked.values())
     if not whole:
         return 0.0
-    usual = SATURATION * (1 - LENGTH + LENGTH * length / COMMON_LENGTH)
-    found = (
-        counts * told[stem] * (SATURATION + 1) / (told[stem] + usual) for stem, counts in asked.items() if stem in told
-    )
-    return sum(found) / whole
-
-
-def counted(*fields: tuple[Sequence[str], float]) -> Counter[str]:
-    """Return how often each stem stands in the fields, each field's stems counting as much as its weight."""
-    told: Counter[str] = Counter()
-    for stems, weight in fields:
-        for stem in stems:
-            told[stem] += weight  # type: ignore[assignment]
-    return told
+    usual = SATURATION * (1 - LENGTH + LENGTH * len(text) / COMMON_LENGTH)
+    found = 0.0
+    for stem, counts in asked.items():
+        if told := text.count(stem) + side.count(stem) + 0.5 * contexts.count(stem):
+            found += counts * told * (SATURATION + 1) / (told + usual)
+    return found / whole
 
 
 def vector_weights(terms: Sequence[Term], lessons: int, having: Mapping[str, int]) -> list[tuple[str, float]]:
@@ -61,28 +57,59 @@ def vector_weights(terms: Sequence[Term], lessons: int, having: Mapping[str, int
     return [(term.word, idf(lessons, having.get(term.stem, 0) or UNSEEN) ** 0.5) for term in terms]
 
 
-def parts(words: float | None, vector: float | None, found: Kept, own: bool, now: float) -> tuple[Part, ...]:
-    """Return what a lesson's score is made of, the largest things first; ``own`` is whether it is the project's own.
+class Standing(Value):
+    """What of a lesson makes the small terms; times are epoch seconds. ``FIELDS`` has its columns, in order."""
 
-    ``words`` or ``vector`` is ``None`` where it was not asked.
-    """
-    lesson = found.lesson
+    number: int
+    same: str
+    bank: str
+    seen: float
+    importance: float
+    veracity: str
+    pinned: int
+    invalid: float | None
+    valid_until: float | None
+
+
+FIELDS = ", ".join(f"l.{name}" for name in ("id", *Standing.__annotations__) if name != "number")
+
+
+def values(words: float, vector: float | None, found: Standing, now: float) -> dict[str, float]:
+    """Return what each part adds to a lesson's score, the largest things first; ``vector`` is ``None`` without one."""
     days = max(0.0, now - found.seen) / 86_400
-    weight = WORDS_WEIGHT if vector is not None else 1.0
-    made = [
-        Part("words", weight * words, f"{words:.2f} of what was asked for") if words else None,
-        Part("vector", vector, "cosine") if vector else None,
-        Part("recency", FRESH * exp(-days / FRESH_DAYS), f"told {days:,.0f} days ago"),
-        Part("importance", IMPORTANT * (lesson.importance - 0.5), f"importance {lesson.importance:g}"),
-        Part("veracity", _SURE[lesson.veracity], lesson.veracity) if lesson.veracity in _SURE else None,
-        Part("scope", OWN, "this project's own") if own else None,
-        Part("pinned", PINNED) if found.pinned else None,
-        Part("outdated", OUTDATED, "no longer holds") if is_outdated(found, now) else None,
-    ]
-    return tuple(part for part in made if part is not None)
+    made = {
+        "words": (WORDS_WEIGHT if vector is not None else 1.0) * words,
+        "vector": vector or 0.0,
+        "recency": FRESH * exp(-days / FRESH_DAYS),
+        "importance": IMPORTANT * (found.importance - 0.5),
+        "veracity": _SURE.get(found.veracity, 0.0),
+        "scope": 0.0 if found.bank == SHARED else OWN,
+        "pinned": PINNED if found.pinned else 0.0,
+        "outdated": OUTDATED if is_outdated(found, now) else 0.0,
+    }
+    return {name: value for name, value in made.items() if value}
 
 
-def is_outdated(found: Kept, now: float) -> bool:
+def total(made: Mapping[str, float]) -> float:
+    """Return the score of which ``values`` are the parts."""
+    return round(sum(made.values()), 4)
+
+
+def parts(made: Mapping[str, float], words: float, found: Standing, now: float) -> tuple[Part, ...]:
+    """Return ``values`` with what each comes from, for people; ``words`` is the share of what was asked for."""
+    days = max(0.0, now - found.seen) / 86_400
+    notes = {
+        "words": f"{words:.2f} of what was asked for",
+        "vector": "cosine",
+        "recency": f"told {days:,.0f} days ago",
+        "importance": f"importance {found.importance:g}",
+        "veracity": found.veracity,
+        "scope": "this project's own",
+        "outdated": "no longer holds",
+    }
+    return tuple(Part(name, value, notes.get(name, "")) for name, value in made.items())
+
+
+def is_outdated(found: Standing, now: float) -> bool:
     """Whether a lesson stopped holding: marked so, or its time has passed."""
-    until = found.lesson.valid_until
-    return found.invalid is not None or (until is not None and until < now)
+    return found.invalid is not None or (found.valid_until is not None and found.valid_until < now)

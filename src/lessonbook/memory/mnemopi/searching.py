@@ -4,26 +4,44 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from lessonbook.core.clean import clean_line
 from lessonbook.core.lesson import Kept, Part, Recalled
-from lessonbook.core.tidy import same_text, tidy_lesson
+from lessonbook.core.tidy import same_text
+from lessonbook.core.value import Value
 from lessonbook.core.words import Term, stems, terms
 from lessonbook.memory.mnemopi import candidates, ranking
 from lessonbook.memory.mnemopi.candidates import Statistics
-from lessonbook.memory.mnemopi.rows import COLUMNS, CONTEXTS, SHARED, SIDE, as_it_is, kept
+from lessonbook.memory.mnemopi.ranking import Standing
+from lessonbook.memory.mnemopi.rows import COLUMNS, CONTEXTS, SIDE, kept
 from lessonbook.memory.mnemopi.vectors import Vectors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     import numpy as np
     from numpy.typing import NDArray
 
 QUERY_LIMIT = 20_000
-BY_WORDS, BY_VECTOR = 60, 40
+BY_WORDS, BY_VECTOR = 40, 25
 """How many lessons of each kind have their whole score worked out, or twice as many as are asked for."""
 LIKE = 0.2
 """The cosine below which a lesson that shares no word with the question is no answer to it."""
+
+
+class Scored(Value):
+    """A lesson with what its words and its vector say of the question; ``vector`` is ``None`` without one."""
+
+    found: Standing
+    words: float
+    vector: float | None
+
+    @property
+    def nearness(self) -> float:
+        """What both say together."""
+        return self.words if self.vector is None else ranking.WORDS_WEIGHT * self.words + self.vector
 
 
 class Searching:
@@ -43,10 +61,10 @@ class Searching:
         statistics.refresh(db)
         having = statistics.having(db, [term.stem for term in asked])
         numbers, likeness = self._candidates(db, asked, having, limit)
-        scores = self._scored(db, numbers, likeness, asked, having)
-        best = sorted(scores, key=lambda number: (-_sum(scores[number]), -number))
+        scored = self._scored(db, numbers, likeness, asked, having)
+        scored.sort(key=lambda one: (-one.nearness, -one.found.number))
         # The small terms lift a lesson by a few places only, so no more than these are looked at whole.
-        return self._answers(db, best[: 2 * limit + 20], scores, limit, now)
+        return self._answers(db, scored[: 2 * limit + 20], limit, now)
 
     def newest(self, db: sqlite3.Connection, limit: int, now: float) -> list[Recalled]:
         """Return the lessons of the banks told last that still hold, each text once."""
@@ -55,8 +73,10 @@ class Searching:
             " AND l.forgotten IS NULL AND l.invalid IS NULL ORDER BY l.seen DESC, l.id DESC LIMIT ?"
         )
         rows = db.execute(query, (*self._banks, len(self._banks) * limit)).fetchall()
-        best = _distinct([((), kept(row)) for row in rows])[:limit]
-        return [_shown(one, parts, now) for parts, one in best]
+        first: dict[str, Kept] = {}
+        for one in map(kept, rows):
+            first.setdefault(same_text(one.lesson.text), one)
+        return [_shown(one, (), now) for one in list(first.values())[:limit]]
 
     def _candidates(
         self, db: sqlite3.Connection, asked: Sequence[Term], having: Mapping[str, int], limit: int
@@ -79,54 +99,48 @@ class Searching:
         likeness: NDArray[np.float32] | None,
         asked: Sequence[Term],
         having: Mapping[str, int],
-    ) -> dict[int, tuple[float, float | None]]:
+    ) -> list[Scored]:
         lessons = self._statistics.lessons
         counts = {term.stem: term.weight * ranking.idf(lessons, having[term.stem]) for term in asked}
-        scores: dict[int, tuple[float, float | None]] = {}
-        for number, text, side, contexts in self._texts(db, numbers):
-            told = stems(text)
-            words = ranking.words_score(
-                counts, ranking.counted((told, 1), (stems(side), 1), (stems(contexts), 0.5)), len(told)
-            )
-            vector = None if likeness is None else float(likeness[number]) if number < len(likeness) else 0.0
+        scored: list[Scored] = []
+        for *fields, text, side, contexts in self._told(db, numbers):
+            found = Standing(*fields)
+            words = ranking.words_score(counts, _stems(text), _stems(side), _stems(contexts))
+            vector = None if likeness is None else 0.0
+            if likeness is not None and found.number < len(likeness):
+                vector = float(likeness[found.number])
             if words or vector:
-                scores[number] = (words, vector)
-        return scores
+                scored.append(Scored(found, words, vector))
+        return scored
 
-    def _texts(self, db: sqlite3.Connection, numbers: Sequence[int]) -> Iterable[tuple[int, str, str, str]]:
+    def _told(self, db: sqlite3.Connection, numbers: Sequence[int]) -> Iterable[tuple[Any, ...]]:
         query = (
-            f"SELECT l.id, l.text, {SIDE}, coalesce({CONTEXTS}, '')"
+            f"SELECT {ranking.FIELDS}, l.text, {SIDE}, coalesce({CONTEXTS}, '')"
             f" FROM lessons l WHERE l.id IN ({', '.join('?' * len(numbers))}) AND l.forgotten IS NULL"
             f" AND +l.bank IN ({', '.join('?' * len(self._banks))})"
         )
-        return db.execute(query, (*numbers, *self._banks)).fetchall()
+        return db.execute(query, (*numbers, *self._banks))
 
-    def _answers(
-        self,
-        db: sqlite3.Connection,
-        numbers: Sequence[int],
-        scores: Mapping[int, tuple[float, float | None]],
-        limit: int,
-        now: float,
-    ) -> list[Recalled]:
-        query = f"SELECT {COLUMNS} FROM lessons l WHERE l.id IN ({', '.join('?' * len(numbers))})"
-        found: list[tuple[float, float, int, tuple[Part, ...], Kept]] = []
-        for one in map(as_it_is, db.execute(query, tuple(numbers)).fetchall()):
-            words, vector = scores[int(one.id)]
-            parts = ranking.parts(words, vector, one, one.bank != SHARED, now)
-            found.append((-_total(parts), -one.seen, -int(one.id), parts, one))
-        found.sort(key=lambda one: one[:3])
-        best = _distinct([(parts, one) for *_, parts, one in found])[:limit]
-        return [_shown(one.but(lesson=tidy_lesson(one.lesson).lesson), parts, now) for parts, one in best]
+    def _answers(self, db: sqlite3.Connection, scored: Sequence[Scored], limit: int, now: float) -> list[Recalled]:
+        weighed = [(one, ranking.values(one.words, one.vector, one.found, now)) for one in scored]
+        weighed.sort(key=lambda pair: (-ranking.total(pair[1]), -pair[0].found.seen, -pair[0].found.number))
+        first: dict[str, tuple[int, tuple[Part, ...]]] = {}
+        for one, made in weighed:  # a text may stand in both banks
+            if one.found.same not in first:
+                first[one.found.same] = (one.found.number, ranking.parts(made, one.words, one.found, now))
+            if len(first) == limit:
+                break
+        return self._shown(db, dict(first.values()), now)
+
+    def _shown(self, db: sqlite3.Connection, best: Mapping[int, tuple[Part, ...]], now: float) -> list[Recalled]:
+        query = f"SELECT {COLUMNS} FROM lessons l WHERE l.id IN ({', '.join('?' * len(best))})"
+        rows = {int(row[0]): row for row in db.execute(query, tuple(best))}
+        return [_shown(kept(rows[number]), parts, now) for number, parts in best.items()]
 
 
-def _sum(score: tuple[float, float | None]) -> float:
-    words, vector = score
-    return words if vector is None else ranking.WORDS_WEIGHT * words + vector
-
-
-def _total(parts: Sequence[Part]) -> float:
-    return round(sum(part.value for part in parts), 4)
+@lru_cache(maxsize=1 << 12)  # the lessons that many questions come close to: a few MB
+def _stems(told: str) -> tuple[str, ...]:
+    return tuple(stems(told)) if told.strip() else ()
 
 
 def _shown(found: Kept, parts: tuple[Part, ...], now: float) -> Recalled:
@@ -136,7 +150,7 @@ def _shown(found: Kept, parts: tuple[Part, ...], now: float) -> Recalled:
         id=found.id,
         text=lesson.text,
         context=lesson.context,
-        score=_total(parts),
+        score=round(sum(part.value for part in parts), 4),
         at=found.seen,
         bank=found.bank,
         source=lesson.source,
@@ -156,11 +170,3 @@ def _marks(found: Kept, now: float) -> Iterable[str]:
         yield "held for a time that has passed"
     if found.lesson.veracity == "false":
         yield "found to be wrong"
-
-
-def _distinct(found: Sequence[tuple[tuple[Part, ...], Kept]]) -> list[tuple[tuple[Part, ...], Kept]]:
-    """Return each text once, though it may stand in both banks."""
-    first: dict[str, tuple[tuple[Part, ...], Kept]] = {}
-    for parts, one in found:
-        first.setdefault(same_text(one.lesson.text), (parts, one))
-    return list(first.values())
