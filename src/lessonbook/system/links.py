@@ -48,6 +48,12 @@ def write_folder(folder: Path, wanted: Mapping[str, bytes]) -> None:
             files.remove(path, up_to=folder)
 
 
+def read_folder(folder: Path) -> dict[str, bytes]:
+    """Return every plain file below ``folder`` by its relative path; links are left out. Raises ``StoreError``."""
+    found = (path for path in _files(folder) if path.is_file() and not path.is_symlink())
+    return {str(path.relative_to(folder)): files.read_bytes(path) or b"" for path in found}
+
+
 def remove_folder(folder: Path) -> None:
     """Remove a folder of ours with all its files; a link itself, not what it leads to. Raises ``StoreError``."""
     if folder.is_symlink():
