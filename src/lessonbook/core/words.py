@@ -73,9 +73,13 @@ def terms(question: str) -> list[Term]:
 
 
 def plain_words(text: str) -> list[str]:
-    """Return the words of a text as its vector is made of: parts of identifiers, folded, not stemmed."""
+    """Return the words of a text as its vector is made of: parts of identifiers, folded, not stemmed, no numbers.
+
+    A number is found as it is written; near another number, or far from it, says nothing.
+    """
     pieces = re.findall(r"\w+", _unaccented(text))
-    return [part.casefold() for piece in pieces for part in (_PART.findall(piece) if piece.isascii() else [piece])]
+    parts = (part for piece in pieces for part in (_PART.findall(piece) if piece.isascii() else [piece]))
+    return [part.casefold() for part in parts if not part.isdigit()]
 
 
 def fold(text: str) -> str:

@@ -470,9 +470,12 @@ def test_no_damage_is_an_error(bank: MakeBank, seed: int, places: int) -> None:
 
 
 def test_memory_does_not_grow_with_the_bank(tmp_path: Path) -> None:
-    peaks = []
-    paths = {size: fill(tmp_path / str(size) / "mnemopi.db", {"working_memory": rows(size)}) for size in (220, 660)}
-    assert len(list(read(paths[660]))) == 660  # what short texts tidy to is kept at hand, up to a bound
+    peaks, paths = [], {}
+    for size in (220, 660):
+        paths[size] = fill(tmp_path / str(size) / "mnemopi.db", {"working_memory": rows(size)})
+    assert len(list(read(paths[660]))) == 660, (
+        "what is kept at hand for a text that comes again is bounded, and full now"
+    )
     for size, path in paths.items():
         tracemalloc.start()
         assert sum(isinstance(one, Imported) for one in read(path)) == size

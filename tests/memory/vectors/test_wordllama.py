@@ -48,6 +48,13 @@ def test_it_computes_what_its_makers_do() -> None:
     assert np.abs(embedder.embed(texts) - np.asarray(theirs.embed(plain, norm=True))).max() < 2e-3
 
 
+def test_numbers_say_nothing() -> None:
+    embedder = open_embedder()
+    assert embedder is not None
+    assert np.array_equal(embedder.embed(["case 733 of port8080"]), embedder.embed(["case of port"]))
+    assert not embedder.embed(["733929 42", "\u0664\u0662"]).any()
+
+
 def test_nothing_said_is_no_vector_and_weights_count() -> None:
     embedder = open_embedder()
     assert embedder is not None

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
 
 from lessonbook.core.words import Term
 from lessonbook.memory.mnemopi import index
@@ -90,9 +89,21 @@ def _expressions(rare: Sequence[tuple[int, str]], lessons: int, wanted: int) -> 
         for least in range(len(joined), 1, -1):
             expected = int(lessons * _at_least(shares, least))
             if expected >= wanted or least == 2:
-                groups = (" AND ".join(_quoted(stem) for _, stem in group) for group in combinations(joined, least))
-                yield " OR ".join(f"({group})" for group in groups), expected
+                yield at_least_of([_quoted(stem) for _, stem in joined], least), expected
     yield " OR ".join(_quoted(stem) for _, stem in rare), total
+
+
+def at_least_of(words: Sequence[str], least: int) -> str:
+    """Return the expression of at least ``least`` of the words, each named as seldom as can be.
+
+    FTS5 reads the whole list of a word once for every time it is named before it ranks anything.
+    """
+    if least == 1:
+        return f"({' OR '.join(words)})"
+    if least == len(words):
+        return f"({' AND '.join(words)})"
+    first, rest = words[0], words[1:]
+    return f"(({first} AND {at_least_of(rest, least - 1)}) OR {at_least_of(rest, least)})"
 
 
 def _at_least(shares: Sequence[float], least: int) -> float:

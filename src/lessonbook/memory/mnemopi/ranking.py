@@ -53,8 +53,9 @@ def words_score(
 
 
 def vector_weights(terms: Sequence[Term], lessons: int, having: Mapping[str, int]) -> list[tuple[str, float]]:
-    """Return each word of a question with what it counts in the question's vector."""
-    return [(term.word, idf(lessons, having.get(term.stem, 0) or UNSEEN) ** 0.5) for term in terms]
+    """Return each word of a question with what it counts in the question's vector; numbers are in no vector."""
+    meant = (term for term in terms if not term.word.isdigit())
+    return [(term.word, idf(lessons, having.get(term.stem, 0) or UNSEEN) ** 0.5) for term in meant]
 
 
 class Standing(Value):

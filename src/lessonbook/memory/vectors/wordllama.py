@@ -44,7 +44,7 @@ _NEEDS = ("numpy", "tokenizers")
 class WordLlama:
     """WordLlama's vectors, from the folder its wheel is installed in. Meets ``Embedder``."""
 
-    id = "wordllama-l2-supercat-256/words-1"
+    id = "wordllama-l2-supercat-256/words-2"
     dimensions = 256
 
     def __init__(self, place: Path) -> None:
