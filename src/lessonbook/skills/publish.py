@@ -104,8 +104,9 @@ class _Folder:
         for name, source in wanted.items():
             self._put(self._path / name, source)
         note_copies(self._path, self._copies)
-        if not wanted and self._record.made_folder(self._path):
-            links.remove_empty(self._path)
+        top = self._record.made_below(self._path)
+        if not wanted and top is not None:
+            links.remove_empty(self._path, up_to=top)
             self._record.forget_folder(self._path)
 
     def _put(self, path: Path, source: Path) -> None:

@@ -89,6 +89,8 @@ def _change(args: argparse.Namespace, out: Out) -> int:
         failed = []
     turned_on = _turn_on(out) if settings else []
     published = _publish(args, out)
+    for made in plans if args.remove and not args.dry_run else ():
+        setup.tidy(made)
     problems = [*failed, *(problem for made in plans for problem in made.problems)]
     document = {
         "ok": not problems,
