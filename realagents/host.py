@@ -13,6 +13,7 @@ LESSON = "The staging database answers on port 5439 and on no other, as the prox
 """What the agent learns in the run."""
 PROMPT = "How do I restart the quarry crane?"
 DONE = "The crane stands."
+MARKET, PLUGIN = "MARKET", "PLUGIN"
 LEARN = Call((r".*learn",), {"memory": LESSON, "context": "found while connecting"})
 
 
@@ -29,8 +30,8 @@ class Look:
 class Host:
     """One agent.
 
-    ``files`` are what its home holds before set-up, by path, given the model's address. ``env`` goes beside HOME and PATH.
-    ``command`` runs one prompt without a person.
+    ``files`` are what its home holds before set-up, by path, given the model's address; ``env`` goes beside HOME and
+    PATH; ``command`` runs one prompt without a person.
     """
 
     name: str
@@ -40,6 +41,10 @@ class Host:
     steps: tuple[Step, ...] = (LEARN, Say(DONE))
     looks: tuple[Look, ...] = ()
     """What its own commands say while it is set up."""
+    plugin: tuple[Look, ...] = ()
+    """Its own commands that take the plugin folder in and look at it; ``MARKET`` and ``PLUGIN`` stand for folders."""
+    unplug: tuple[Look, ...] = ()
+    """And those that take it out again."""
     events: tuple[str, ...] = ("session-start", "prompt", "stop", "session-end")
     """The events of ours it is seen to act on."""
     doubts: tuple[str, ...] = ()

@@ -17,10 +17,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
 
+from lessonbook.core.briefing import CLOSING, OPENING
 from realagents import wire_anthropic, wire_chat, wire_gemini, wire_responses
 from realagents.steps import Call, Say, Step, Wire
 
 _WIRES: tuple[Wire, ...] = (wire_anthropic.WIRE, wire_responses.WIRE, wire_chat.WIRE, wire_gemini.WIRE)
+_BRIEFING = re.compile(rf"{re.escape(OPENING)}.*?{re.escape(CLOSING)}", re.DOTALL)
 _SIDE = Say("A short answer.")
 
 
@@ -64,6 +66,10 @@ class Model:
     def shown(self, text: str) -> int:
         """Return how many requests held ``text``."""
         return sum(any(text in part for part in asked.texts) for asked in self.asked)
+
+    def listed(self, text: str) -> int:
+        """Return how many requests held ``text`` elsewhere than in a briefing of ours."""
+        return sum(any(text in _BRIEFING.sub("", part) for part in asked.texts) for asked in self.asked)
 
     def answered(self, wire: Wire, path: str, body: Mapping[str, Any]) -> Step:
         """Note one request and return the step it gets."""

@@ -57,7 +57,12 @@ class Program:
 PROGRAMS: Mapping[str, Program] = {
     program.agent: program
     for program in (
-        Program("claude", "claude", npm=("@anthropic-ai/claude-code@2.1.332",), scripts=("@anthropic-ai/claude-code/install.cjs",)),
+        Program(
+            "claude",
+            "claude",
+            npm=("@anthropic-ai/claude-code@2.1.332",),
+            scripts=("@anthropic-ai/claude-code/install.cjs",),
+        ),
         Program("codex", "codex", npm=("@openai/codex@0.171.0",)),
         Program("gemini", "gemini", npm=("@google/gemini-cli@0.61.0",)),
         Program("copilot", "copilot", npm=("@github/copilot@1.0.102",)),

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from realagents.host import DONE, LEARN, Host, Look
+from realagents.host import DONE, LEARN, MARKET, PLUGIN, Host, Look
 from realagents.steps import Call, Say
+
+_PLUGGED = "mcp__plugin_lessonbook_lessonbook"
+_SEARCH = Call(("ToolSearch",), {"query": f"select:mcp__lessonbook__learn,{_PLUGGED}__learn"})
+_MANAGE = ("claude", "plugin")
 
 
 def env(home: Path, url: str) -> Mapping[str, str]:
@@ -23,7 +27,7 @@ def env(home: Path, url: str) -> Mapping[str, str]:
 
 def command(prompt: str, work: Path) -> list[str]:
     """Run one prompt; the tools of our server may be called."""
-    allowed = ["--allowedTools", "mcp__lessonbook"]
+    allowed = ["--allowedTools", f"mcp__lessonbook,{_PLUGGED}"]
     return ["claude", "-p", prompt, "--output-format", "stream-json", "--verbose", *allowed]
 
 
@@ -31,8 +35,20 @@ HOST = Host(
     "claude",
     command,
     env=env,
-    steps=(Call(("ToolSearch",), {"query": "select:mcp__lessonbook__learn"}), LEARN, Say(DONE)),
+    steps=(_SEARCH, LEARN, Say(DONE)),
     looks=(Look(("claude", "mcp", "list"), has=("lessonbook: ", "Connected")),),
+    plugin=(
+        Look((*_MANAGE, "validate", "--strict", MARKET), has=("Validation passed",)),
+        Look((*_MANAGE, "validate", "--profile", "directory", PLUGIN), has=("Validation passed",)),
+        Look((*_MANAGE, "marketplace", "add", MARKET), has=("Successfully added",)),
+        Look((*_MANAGE, "install", "lessonbook@lessonbook-market"), has=("Successfully installed",)),
+        Look((*_MANAGE, "list"), has=("lessonbook@lessonbook-market", "enabled")),
+        Look((*_MANAGE, "details", "lessonbook"), has=("SessionStart", "oil-the-crane")),
+    ),
+    unplug=(
+        Look((*_MANAGE, "uninstall", "lessonbook@lessonbook-market")),
+        Look((*_MANAGE, "list"), lacks=("lessonbook@lessonbook-market",)),
+    ),
     own=(".claude*", ".cache*"),
     shared=(".claude.json",),
 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from realagents.host import Host, Look
+from realagents.host import MARKET, Host, Look
 
+_MANAGE = ("codex", "plugin")
 _CONFIG = """\
 # where the model is
 model = "scripted"
@@ -46,6 +47,15 @@ HOST = Host(
     files=files,
     env=env,
     looks=(Look(("codex", "mcp", "list", "--json"), has=('"name": "lessonbook"', '"enabled": true')),),
+    plugin=(
+        Look((*_MANAGE, "marketplace", "add", MARKET), has=("lessonbook-market",)),
+        Look((*_MANAGE, "add", "lessonbook@lessonbook-market"), has=("Added plugin `lessonbook`",)),
+        Look((*_MANAGE, "list"), has=("lessonbook@lessonbook-market", "installed, enabled")),
+    ),
+    unplug=(
+        Look((*_MANAGE, "remove", "lessonbook@lessonbook-market")),
+        Look((*_MANAGE, "list"), lacks=("installed, enabled",)),
+    ),
     doubts=("you have not approved it",),
     own=(".codex/*",),
 )

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from realagents.programs import PROGRAMS, InstallError, Program, install, is_there, named
 
 

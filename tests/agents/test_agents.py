@@ -6,17 +6,19 @@ The model is scripted (``realagents``); the agents, their homes, our server, hoo
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
+from realagents.host import DONE, LESSON, MARKET, PLUGIN, PROMPT, Host, Look
+from realagents.hosts.registry import HOSTS
+from realagents.model import Model
+from realagents.run import Place
 
 from lessonbook.core.briefing import OPENING, REMINDER
 from lessonbook.core.tidy import RECALL_OPENING
 from lessonbook.system.surroundings import own_command
-from realagents.host import DONE, LESSON, PROMPT, Host
-from realagents.hosts.registry import HOSTS
-from realagents.model import Model
-from realagents.run import Place
 
 RULE = "Stop the quarry crane with the brass key before anybody oils it."
 RECALLED = "The quarry crane restarts only after its brake lamp is green."
@@ -62,7 +64,7 @@ def test_an_agent_is_briefed_learns_and_is_left_as_it_was(
         assert run("setup", name, "--yes", **said).returncode == 0
         written = files_of(home, name)
         checks_say(host, run, **said)
-        look(host, place)
+        look(place, host.looks)
         out = place.said(host.command(PROMPT, work))
         was_shown(host, model, out)
         has_learned(run, work)
@@ -70,6 +72,26 @@ def test_an_agent_is_briefed_learns_and_is_left_as_it_was(
 
         assert run("setup", name, "--remove", "--yes", **said).returncode == 0
     is_as_it_was(place, before, written)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name, host in HOSTS.items() if host.plugin])
+def test_an_agent_takes_the_plugin_with_all_its_parts(
+    name: str, installed, run, commit, home: Path, work: Path, tmp_path: Path
+) -> None:
+    installed(name)
+    host = HOSTS[name]
+    fill(run, commit, home, work)
+    market = tmp_path / "market"
+    assert run("setup", "--plugin", name, str(market)).returncode == 0
+    folders = {MARKET: str(market), PLUGIN: str(market / "plugins/lessonbook")}
+    with Model(host.steps) as model:
+        place = Place(host, home, work, model.url)
+        look(place, host.plugin, folders)
+        was_shown(host, model, place.said(host.command(PROMPT, work)))
+        has_learned(run, work)
+        was_noted(host, home)
+        look(place, host.unplug, folders)
 
 
 def files_of(home: Path, name: str) -> list[Path]:
@@ -102,9 +124,10 @@ def checks_say(host: Host, run, **said: object) -> None:
     assert "works" in server
 
 
-def look(host: Host, place: Place) -> None:
-    for one in host.looks:
-        told = place.said(one.words)
+def look(place: Place, looks: Sequence[Look], named: Mapping[str, str] = MappingProxyType({})) -> None:
+    """What the agent's own commands say."""
+    for one in looks:
+        told = place.said([named.get(word, word) for word in one.words])
         assert all(text in told for text in one.has), told
         assert not any(text in told for text in one.lacks), told
 
@@ -122,7 +145,7 @@ def was_shown(host: Host, model: Model, out: str) -> None:
     missing = [event for event, times in seen.items() if event in host.events and not times]
     assert missing == [], (told, out[-3000:])
     for text in (MANAGED, LEARNED):
-        assert model.shown(text), f"the skill {text} was not listed: {told}"
+        assert model.listed(text), f"the skill {text} was not listed: {told}"
 
 
 def has_learned(run, work: Path) -> None:

@@ -240,16 +240,17 @@ def _check(args: argparse.Namespace, out: Out) -> int:
 
 
 def _plugin(args: argparse.Namespace, out: Out) -> int:
+    from lessonbook.actions.publishing import carried
     from lessonbook.actions.setup_plugin import build
     from lessonbook.hosts.agents.registry import agent
-    from lessonbook.hosts.cli.here import folder
+    from lessonbook.hosts.cli.here import folder, setup
 
     name, place = args.plugin
     if args.agents:
         raise InputError("--plugin takes one agent and one folder, and no other agents.")
     where, wanted, _ = surroundings()
     target = folder(Path(place))
-    written = build(agent(name), where, wanted, target)
+    written = build(agent(name), where, wanted, target, carried(*setup(), agent(name).budget))
     document = {"ok": True, "agent": name, "folder": str(target), "files": [str(path) for path in written]}
     out.result(document, "\n".join(f"wrote {path}" for path in written))
     return 0
