@@ -39,6 +39,8 @@ class Host:
     files: Callable[[str], Mapping[str, str]] = lambda url: {}
     env: Callable[[Path, str], Mapping[str, str]] = lambda home, url: {}
     steps: tuple[Step, ...] = (LEARN, Say(DONE))
+    wait: Step | None = None
+    """What to call while a tool is not offered, as it is to be looked up first, or its server still starts."""
     looks: tuple[Look, ...] = ()
     """What its own commands say while it is set up."""
     plugin: tuple[Look, ...] = ()

@@ -1,7 +1,7 @@
 """A scripted model on loopback: speaks what agents speak to their providers, notes what it was shown, and answers.
 
-It answers by a script of steps. Which step is due is read off the request alone, as the number of tool results in it:
-so a retry repeats its step, side questions do not disturb it, and after the last step it stays there. A request that
+It answers by a script of steps. Which step is due is read off the request, as the number of tool results in it: so a
+retry repeats its step, side questions do not disturb it, and after the last step it stays there. A request that
 offers no tools (a title, a summary) is told something short.
 """
 
@@ -19,10 +19,11 @@ from typing import Any
 
 from lessonbook.core.briefing import CLOSING, OPENING
 from realagents import wire_anthropic, wire_chat, wire_gemini, wire_responses
-from realagents.steps import Call, Say, Step, Wire
+from realagents.steps import Call, Offered, Say, Step, Wire
 
 _WIRES: tuple[Wire, ...] = (wire_anthropic.WIRE, wire_responses.WIRE, wire_chat.WIRE, wire_gemini.WIRE)
 _BRIEFING = re.compile(rf"{re.escape(OPENING)}.*?{re.escape(CLOSING)}", re.DOTALL)
+_MOST = 20
 _SIDE = Say("A short answer.")
 
 
@@ -42,6 +43,8 @@ class Model:
     """Serves while it is entered. ``asked`` holds what came in, ``strange`` what nobody here knows how to answer."""
 
     steps: Sequence[Step]
+    wait: Step | None = None
+    """What to do while the tool of a step is not there yet; else the model says so and stops."""
     asked: list[Asked] = field(default_factory=list)
     strange: list[str] = field(default_factory=list)
 
@@ -79,15 +82,26 @@ class Model:
         self.asked.append(Asked(path, tuple(tool.name for tool in offered), results, tuple(texts(body)), step))
         return step
 
-    def _step(self, results: int, offered: Sequence[Any]) -> Step:
-        step = self.steps[min(results, len(self.steps) - 1)]
+    def _step(self, results: int, offered: Sequence[Offered]) -> Step:
+        waits = sum(asked.answer == self.wait for asked in self.asked)
+        step = self.steps[min(max(0, results - waits), len(self.steps) - 1)]
         if isinstance(step, Say):
             return step
-        for pattern in step.tools:
-            for tool in offered:
-                if re.fullmatch(pattern, tool.name):
-                    return Call((tool.name,), step.arguments, tool.space)
+        found = _found(step, offered)
+        if found is not None:
+            return found
+        if self.wait is not None and waits < _MOST:
+            return self.wait
         return Say(f"No tool is called like {step.tools}; there are {[tool.name for tool in offered]}.")
+
+
+def _found(step: Call, offered: Sequence[Offered]) -> Call | None:
+    """The call of the first tool that is offered under one of the step's names."""
+    for pattern in step.tools:
+        for tool in offered:
+            if re.fullmatch(pattern, tool.name):
+                return Call((tool.name,), step.arguments, tool.space)
+    return None
 
 
 def texts(value: Any) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Installs the agents' own programs, at the versions named here, into a folder of the checkout, and finds them there.
 
-``python -m realagents claude codex`` does it by hand. What is there already is used. Nothing outside the folder changes,
-and no script of a package runs but those named here, without which it would not start.
+``python -m realagents claude codex`` does it by hand. What is there already is used. Nothing outside the folder
+changes, and no script of a package runs but those named here, without which it would not start.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from realagents.host import DONE, LEARN, MARKET, PLUGIN, Host, Look
-from realagents.steps import Call, Say
+from realagents.host import MARKET, PLUGIN, Host, Look
+from realagents.steps import Call
 
 _PLUGGED = "mcp__plugin_lessonbook_lessonbook"
 _SEARCH = Call(("ToolSearch",), {"query": f"select:mcp__lessonbook__learn,{_PLUGGED}__learn"})
@@ -35,7 +35,7 @@ HOST = Host(
     "claude",
     command,
     env=env,
-    steps=(_SEARCH, LEARN, Say(DONE)),
+    wait=_SEARCH,
     looks=(Look(("claude", "mcp", "list"), has=("lessonbook: ", "Connected")),),
     plugin=(
         Look((*_MANAGE, "validate", "--strict", MARKET), has=("Validation passed",)),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from realagents.host import MARKET, Host, Look
+from realagents.steps import Call
 
 _MANAGE = ("codex", "plugin")
 _CONFIG = """\
@@ -46,6 +47,7 @@ HOST = Host(
     command,
     files=files,
     env=env,
+    wait=Call(("exec_command",), {"cmd": "sleep 1"}),
     looks=(Look(("codex", "mcp", "list", "--json"), has=('"name": "lessonbook"', '"enabled": true')),),
     plugin=(
         Look((*_MANAGE, "marketplace", "add", MARKET), has=("lessonbook-market",)),

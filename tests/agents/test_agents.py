@@ -1,4 +1,4 @@
-"""The real agents, headless and offline: set up, briefed, taught, checked with their own commands, and left as they were.
+"""The real agents, headless and offline: set up, briefed, taught, checked with their own commands, left as they were.
 
 The model is scripted (``realagents``); the agents, their homes, our server, hooks and store are real.
 """
@@ -52,7 +52,7 @@ def test_an_agent_is_briefed_learns_and_is_left_as_it_was(
     installed(name)
     host = HOSTS[name]
     fill(run, commit, home, work)
-    with Model(host.steps) as model:
+    with Model(host.steps, host.wait) as model:
         place = Place(host, home, work, model.url)
         before = place.snapshot()
         said = {"cwd": work, "env": {"PATH": place.env["PATH"]}}
@@ -85,7 +85,7 @@ def test_an_agent_takes_the_plugin_with_all_its_parts(
     market = tmp_path / "market"
     assert run("setup", "--plugin", name, str(market)).returncode == 0
     folders = {MARKET: str(market), PLUGIN: str(market / "plugins/lessonbook")}
-    with Model(host.steps) as model:
+    with Model(host.steps, host.wait) as model:
         place = Place(host, home, work, model.url)
         look(place, host.plugin, folders)
         was_shown(host, model, place.said(host.command(PROMPT, work)))
