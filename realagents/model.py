@@ -11,6 +11,7 @@ import gzip
 import json
 import re
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,6 +25,8 @@ from realagents.steps import Call, Offered, Say, Step, Wire
 _WIRES: tuple[Wire, ...] = (wire_anthropic.WIRE, wire_responses.WIRE, wire_chat.WIRE, wire_gemini.WIRE)
 _BRIEFING = re.compile(rf"{re.escape(OPENING)}.*?{re.escape(CLOSING)}", re.DOTALL)
 _MOST = 20
+_THINKS = 0.3
+"""Seconds before an answer: agents write their transcripts behind, and no real model is faster."""
 _SIDE = Say("A short answer.")
 
 
@@ -147,6 +150,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._json({})
             return
         step = self.model.answered(wire, path, body)
+        time.sleep(_THINKS)
         name = str(body.get("model") or "scripted")
         if wire.streams(body, path):
             self._stream(wire.events(step, name))

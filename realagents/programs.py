@@ -21,6 +21,7 @@ NAMED = "LESSONBOOK_TEST_AGENTS"
 """The environment variable with the names of the agents that must run: they are installed where they are not yet."""
 _ENV = dict(os.environ)  # as it was before any test moved the home folder: registries are configured there
 _SECONDS = 900
+_BUN = ("bun/install.js",)
 
 
 class InstallError(Exception):
@@ -66,10 +67,10 @@ PROGRAMS: Mapping[str, Program] = {
         Program("codex", "codex", npm=("@openai/codex@0.171.0",)),
         Program("gemini", "gemini", npm=("@google/gemini-cli@0.61.0",)),
         Program("copilot", "copilot", npm=("@github/copilot@1.0.102",)),
-        Program("opencode", "opencode", npm=("opencode-ai@1.18.33",)),
-        Program("pi", "pi", npm=("@earendil-works/pi-coding-agent@1.6.0", "bun@1.4.5")),
-        Program("omp", "omp", npm=("@oh-my-pi/pi-coding-agent@18.2.3", "bun@1.4.5")),
-        Program("hermes", "hermes", pip=("hermes-agent==0.19.0",)),
+        Program("opencode", "opencode", npm=("opencode-ai@1.18.33",), scripts=("opencode-ai/postinstall.mjs",)),
+        Program("pi", "pi", npm=("@earendil-works/pi-coding-agent@1.6.0", "bun@1.4.5"), scripts=_BUN),
+        Program("omp", "omp", npm=("@oh-my-pi/pi-coding-agent@18.2.3", "bun@1.4.5"), scripts=_BUN),
+        Program("hermes", "hermes", pip=("hermes-agent[mcp]==0.19.0",)),
     )
 }
 
@@ -108,7 +109,8 @@ def _with_npm(program: Program) -> None:
     quiet = ["--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
     _run(["npm", "install", "--prefix", str(program.folder), *quiet, *program.npm])
     for script in program.scripts:
-        _run(["node", str(program.folder / "node_modules" / script)])
+        path = program.folder / "node_modules" / script
+        _run(["node", path.name], path.parent)
 
 
 def _with_pip(program: Program) -> None:
@@ -116,9 +118,16 @@ def _with_pip(program: Program) -> None:
     _run([str(program.bin / "python"), "-m", "pip", "install", "--quiet", *program.pip])
 
 
-def _run(command: list[str]) -> None:
+def _run(command: list[str], folder: Path = ROOT) -> None:
     done = subprocess.run(
-        command, env=_ENV, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SECONDS, check=False
+        command,
+        cwd=folder,
+        env=_ENV,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=_SECONDS,
+        check=False,
     )
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip()).splitlines()

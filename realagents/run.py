@@ -39,8 +39,11 @@ class Place:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
 
-    def said(self, command: Sequence[str]) -> str:
-        """Run a command as the agent's person would, and return what it wrote; it and what it started end in time."""
+    def said(self, command: Sequence[str], *, fails: bool = False) -> str:
+        """Run a command as the agent's person would, and return what it wrote; it and what it started end in time.
+
+        Its exit code must be 0, unless it may fail.
+        """
         process = subprocess.Popen(
             command,
             cwd=self.work,
@@ -57,7 +60,7 @@ class Place:
             out, _ = process.communicate()
             raise AssertionError(f"{command[0]} took over {self.host.seconds} s: {out.decode()[-3000:]}") from None
         text = out.decode(errors="replace")
-        assert process.returncode == 0, f"{' '.join(command)} ended with {process.returncode}: {text[-3000:]}"
+        assert fails or process.returncode == 0, f"{' '.join(command)} ended with {process.returncode}: {text[-3000:]}"
         return text
 
     def snapshot(self) -> dict[str, tuple[str, bytes]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from realagents.host import Host
-from realagents.hosts import claude, codex
+from realagents.hosts import claude, codex, copilot, gemini, hermes, omp, opencode, pi
 
-HOSTS: dict[str, Host] = {module.HOST.name: module.HOST for module in (claude, codex)}
+_MODULES = (claude, codex, gemini, copilot, opencode, pi, omp, hermes)
+HOSTS: dict[str, Host] = {module.HOST.name: module.HOST for module in _MODULES}

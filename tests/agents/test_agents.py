@@ -71,6 +71,9 @@ def test_an_agent_is_briefed_learns_and_is_left_as_it_was(
         was_noted(host, home)
 
         assert run("setup", name, "--remove", "--yes", **said).returncode == 0
+        for one in host.looks:
+            told = place.said(one.words, fails=True)
+            assert not [text for text in (own_command()[0], MANAGED, LEARNED) if text in told], told
     is_as_it_was(place, before, written)
 
 
