@@ -41,6 +41,23 @@ def test_hermes_has_two_hooks_of_ours_in_one_list(run, home: Path) -> None:
     assert path.read_text() == "model: {provider: custom}\n"
 
 
+def test_a_hermes_that_can_start_no_server_is_said(run, home: Path, tmp_path: Path) -> None:
+    """Installed without its extra, as pip does, it goes on without servers; only ``hermes mcp test`` tells."""
+    (home / ".hermes").mkdir()
+    run("setup", "hermes", "--yes")
+    program = tmp_path / "bin/hermes"
+    program.parent.mkdir()
+    said = "Connection failed: MCP server 'lessonbook' requires the 'mcp' Python SDK, but it is not installed."
+
+    def check(text: str) -> str:
+        program.write_text(f'#!/bin/sh\ntest "$*" = "mcp test lessonbook" && echo "{text}"\n')
+        program.chmod(0o755)
+        return run("setup", "hermes", "--check", env={"PATH": f"{program.parent}:/usr/bin:/bin"}).stdout
+
+    assert "its own `mcp` extra is missing" in check(said)
+    assert "extra is missing" not in check("Connected, 9 tools")
+
+
 def test_a_hook_a_person_wrote_for_another_event_of_the_list_stays_the_only_one(run, home: Path) -> None:
     path = home / ".hermes/config.yaml"
     path.parent.mkdir()
