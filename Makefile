@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo inspector test check bench bench-recall docs lock clean
+.PHONY: help setup demo inspector test test-agents check bench bench-recall docs lock clean
 
 help:  ## what each command does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort
@@ -23,6 +23,10 @@ test: $(STAMP)  ## the whole suite
 
 inspector:  ## put the MCP inspector's command line into .inspector, for the tests with it (needs npm)
 	@sh scripts/inspector.sh
+
+test-agents: $(STAMP)  ## the real agents, installed into .realagents, offline against a scripted model (npm)
+	@$(BIN)/python -m realagents
+	@LESSONBOOK_TEST_AGENTS=all $(BIN)/python -m pytest -n 0 -v tests/agents
 
 check: $(STAMP)  ## lint, types, import contracts, docs
 	@$(BIN)/ruff check .

@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agents import Agent as TheirAgent
-from agents import FunctionTool, ModelResponse, RunConfig, Runner, Usage
 from agents.models.interface import Model
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 from pydantic_ai import Agent
@@ -24,6 +22,8 @@ from pydantic_ai.messages import ModelResponse as Said
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 
+from agents import Agent as TheirAgent
+from agents import FunctionTool, ModelResponse, RunConfig, Runner, Usage
 from lessonbook import LearnSession, LearnTool, Settings, identify, open_memory
 from lessonbook.core.ports import Memory
 

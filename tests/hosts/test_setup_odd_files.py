@@ -61,7 +61,7 @@ VARIATIONS: dict[str, Callable[[str, str], str]] = {
     "no line end": lambda text, kind: text.rstrip("\r\n"),
     "no line end and crlf": lambda text, kind: text.replace("\r\n", "\n").rstrip("\n").replace("\n", "\r\n"),
     "blank lines at the end": lambda text, kind: text + "\n\n   \n" if kind != ".js" else text,
-    "spaces behind": each_line(lambda line: re.sub(r"(?=\r?\n$)", "  ", line) if line.strip() else line),
+    "spaces behind": each_line(lambda line: re.sub(r"(\r?\n)\Z", r"  \1", line) if line.strip() else line),
     "tabs": tabs,
     "odd indentation": odd_indent,
     "in one line": compact,
@@ -215,7 +215,7 @@ def test_trying_it_out_in_between_changes_nothing_of_it(run, home: Path, homes) 
     assert homes.snapshot(home) == before
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(list(VARIATIONS)), min_size=2, max_size=4), st.sampled_from(list(AGENTS)))
 def test_any_mixture_for_any_agent(here, home: Path, homes, kinds: list[str], agent: str) -> None:
     def change(text: str, suffix: str) -> str:

@@ -73,6 +73,12 @@ def publish(record: Record, roots: Iterable[Path], targets: Iterable[Target], wa
     return Report(tuple(made), tuple(removed), tuple(notes))
 
 
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return every regular file of a skill's folder by its relative path. Raises ``StoreError``."""
+    found = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    return {str(path.relative_to(folder)): files.read_bytes(path) or b"" for path in found}
+
+
 def _within_budget(target: Target | None, skills: Iterable[Published], notes: list[str]) -> dict[str, Path]:
     """The skills that fit the list of the target's agents; none where it is no target any more."""
     found: dict[str, Path] = {}
@@ -107,8 +113,9 @@ class _Folder:
         for name, source in wanted.items():
             self._put(self._path / name, source)
         note_copies(self._path, self._copies)
-        if not wanted and self._record.made_folder(self._path):
-            links.remove_empty(self._path)
+        top = self._record.made_below(self._path)
+        if not wanted and top is not None:
+            links.remove_empty(self._path, up_to=top)
             self._record.forget_folder(self._path)
 
     def _put(self, path: Path, source: Path) -> None:
@@ -140,7 +147,7 @@ class _Folder:
 
     def _copy(self, path: Path, source: Path) -> None:
         """Make or renew a copy; noted before it is there, so that it is never taken for an authored one."""
-        wanted, there = links.read_folder(source), links.read_folder(path)
+        wanted, there = contents(source), contents(path)
         if wanted != there:
             self._copies[path.name] = self._copies.get(path.name, set()) | signs_of(wanted)
             note_copies(self._path, self._copies)
@@ -151,7 +158,7 @@ class _Folder:
 
     def _is_our_copy(self, path: Path) -> bool:
         """Whether it was copied here and holds nothing that somebody else wrote since."""
-        return path.name in self._copies and signs_of(links.read_folder(path)) <= self._copies[path.name]
+        return path.name in self._copies and signs_of(contents(path)) <= self._copies[path.name]
 
     def _disown(self, path: Path) -> None:
         self._copies.pop(path.name, None)

@@ -48,12 +48,6 @@ def write_folder(folder: Path, wanted: Mapping[str, bytes]) -> None:
             files.remove(path, up_to=folder)
 
 
-def read_folder(folder: Path) -> dict[str, bytes]:
-    """Return every plain file below ``folder`` by its relative path; links are left out. Raises ``StoreError``."""
-    found = (path for path in _files(folder) if path.is_file() and not path.is_symlink())
-    return {str(path.relative_to(folder)): files.read_bytes(path) or b"" for path in found}
-
-
 def remove_folder(folder: Path) -> None:
     """Remove a folder of ours with all its files; a link itself, not what it leads to. Raises ``StoreError``."""
     if folder.is_symlink():
@@ -64,12 +58,18 @@ def remove_folder(folder: Path) -> None:
     remove_empty(folder)
 
 
-def remove_empty(folder: Path) -> None:
-    """Remove a folder where it is empty."""
+def remove_empty(folder: Path, *, up_to: Path | None = None) -> None:
+    """Remove a folder where it is empty, and then those above it that became empty, below ``up_to``."""
+    if up_to is not None and up_to not in folder.parents:
+        return
     try:
         folder.rmdir()
-    except OSError:  # it holds something, or is not there
+    except FileNotFoundError:  # those above it may be empty all the same
+        pass
+    except OSError:  # it holds something
         return
+    if up_to is not None:
+        remove_empty(folder.parent, up_to=up_to)
 
 
 def _files(folder: Path) -> list[Path]:

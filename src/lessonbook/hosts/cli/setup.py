@@ -89,6 +89,8 @@ def _change(args: argparse.Namespace, out: Out) -> int:
         failed = []
     turned_on = _turn_on(out) if settings else []
     published = _publish(args, out)
+    for made in plans if args.remove and not args.dry_run else ():
+        setup.tidy(made)
     problems = [*failed, *(problem for made in plans for problem in made.problems)]
     document = {
         "ok": not problems,
@@ -238,16 +240,17 @@ def _check(args: argparse.Namespace, out: Out) -> int:
 
 
 def _plugin(args: argparse.Namespace, out: Out) -> int:
+    from lessonbook.actions.publishing import carried
     from lessonbook.actions.setup_plugin import build
     from lessonbook.hosts.agents.registry import agent
-    from lessonbook.hosts.cli.here import folder
+    from lessonbook.hosts.cli.here import folder, setup
 
     name, place = args.plugin
     if args.agents:
         raise InputError("--plugin takes one agent and one folder, and no other agents.")
     where, wanted, _ = surroundings()
     target = folder(Path(place))
-    written = build(agent(name), where, wanted, target)
+    written = build(agent(name), where, wanted, target, carried(*setup(), agent(name).budget))
     document = {"ok": True, "agent": name, "folder": str(target), "files": [str(path) for path in written]}
     out.result(document, "\n".join(f"wrote {path}" for path in written))
     return 0
