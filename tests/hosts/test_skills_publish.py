@@ -302,6 +302,23 @@ def test_removal_leaves_no_folder_that_skills_were_published_to(
     assert homes.snapshot(home) == before
 
 
+def test_removal_takes_copies_along_and_leaves_those_a_person_changed(run, home: Path, commit, homes) -> None:
+    manage(home, "release-check")
+    accept(commit, "sizes")
+    (home / ".cursor").mkdir()
+    before = homes.snapshot(home)
+    for changed in (False, True):
+        assert run("setup", "cursor", "--yes").returncode == 0
+        copy = home / ".cursor/skills/sizes/SKILL.md"
+        assert copy.is_file() and (home / ".cursor/skills/release-check/SKILL.md").is_file() and links(home) == {}
+        if changed:
+            copy.write_text("a person's own")
+        assert run("setup", "cursor", "--remove", "--yes").returncode == 0
+        after = homes.snapshot(home)
+        left = {name for name in after if name not in before}
+        assert left == ({f".cursor/skills{end}" for end in ("", "/sizes", "/sizes/SKILL.md")} if changed else set())
+
+
 def test_a_folder_that_somebody_else_uses_now_stays(run, home: Path, commit) -> None:
     accept(commit, "sizes")
     run("setup", "codex", "--yes")
