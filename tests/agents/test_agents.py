@@ -164,3 +164,25 @@ def was_noted(host: Host, home: Path) -> None:
     if "session-end" in host.events:
         end = json.loads((start.parent / "end.json").read_text())
         assert not host.transcript or Path(end["transcript"]).is_file(), end
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HOSTS)
+def test_its_server_finds_the_folders_that_the_persons_environment_moves(
+    name: str, installed, run, home: Path, work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Several agents hand a server next to nothing of the environment."""
+    installed(name)
+    host = HOSTS[name]
+    moved = {"LESSONBOOK_CONFIG": str(tmp_path / "own/config.toml"), "XDG_STATE_HOME": str(tmp_path / "state")}
+    for variable, path in moved.items():
+        monkeypatch.setenv(variable, path)
+    with Model(host.steps, host.wait) as model:
+        place = Place(host, home, work, model.url)
+        place.env |= moved
+        assert run("config", "set", "agent_dir", str(tmp_path / "mine")).returncode == 0
+        assert run("setup", name, "--yes", "--autolearn").returncode == 0
+        place.said(host.command(PROMPT, work))
+    has_learned(run, work)
+    assert list(tmp_path.glob(f"state/lessonbook/sessions/{name}/*/start.json"))  # its hooks have them anyway
+    assert (tmp_path / "mine/bank.db").is_file() and not (home / ".local/share/lessonbook").exists()

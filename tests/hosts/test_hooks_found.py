@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
 
 from lessonbook.actions.nudge import NUDGE
+from lessonbook.hosts.agents.registry import AGENTS
 
 
 def test_copilot_tells_where_its_transcript_is_at_a_stop_only(run, home: Path, tmp_path: Path) -> None:
@@ -66,6 +68,30 @@ def test_a_hook_a_person_wrote_for_another_event_of_the_list_stays_the_only_one(
     told = run("setup", "hermes", "--yes").stdout
     assert "runs a hook of lessonbook at hooks.pre_llm_call already" in told
     assert path.read_text().count("session-start") == 1
+
+
+@pytest.mark.parametrize("name", [name for name in AGENTS if name != "ramabana"])
+def test_a_server_is_told_where_the_person_moved_our_folders(
+    run, home: Path, tmp_path: Path, name: str, homes: SimpleNamespace
+) -> None:
+    """Codex and Hermes hand it nothing of what they were started with, so it would keep lessons elsewhere."""
+    homes.fresh(home)
+    before = homes.snapshot(home)
+    moved = {"LESSONBOOK_CONFIG": str(tmp_path / "own.toml"), "XDG_DATA_HOME": str(tmp_path / "data")}
+    set_ = {**moved, "XDG_STATE_HOME": f"{home}/.local/state"}  # where it would be anyway
+    assert run("setup", name, "--yes", env=set_).returncode == 0
+    written = homes.snapshot(home)
+    (text,) = [each for _, _, data in written.values() if (each := data.decode()).count(str(tmp_path / "own.toml"))]
+    assert str(tmp_path / "data") in text and "XDG_STATE_HOME" not in text
+    rows = json.loads(run("setup", name, "--check", "--json", env=set_).stdout)["checks"]
+    assert next(row["ok"] for row in rows if row["what"] == "MCP server started")
+    assert run("setup", name, "--yes", "--json", env=set_).stdout.count('"diff"') == 0
+    run("setup", name, "--yes")  # they are where they belong again
+    assert str(tmp_path) not in "".join(d.decode() for p, (_, _, d) in homes.snapshot(home).items()).replace(
+        str(home), ""
+    )
+    run("setup", name, "--remove", "--yes")
+    assert homes.snapshot(home) == before
 
 
 def test_pi_declares_the_tools_its_model_is_to_see(run, home: Path) -> None:

@@ -61,12 +61,13 @@ def surroundings() -> tuple[Where, Wanted, Path]:
     """Return where agents keep their files, what is to be set up, and our state folder."""
     from lessonbook.actions.setup_entries import Wanted, Where
     from lessonbook.hosts.cli.here import setup
-    from lessonbook.system.settings import environment
+    from lessonbook.system.settings import environment, moving
     from lessonbook.system.surroundings import found, own_command
 
     where, settings = setup()
-    wanted = Wanted(own_command(), prompt=settings.recall_on_prompt)
-    return Where(where.home, environment(), found), wanted, where.state
+    env = environment()
+    wanted = Wanted(own_command(), prompt=settings.recall_on_prompt, env=moving(env))
+    return Where(where.home, env, found), wanted, where.state
 
 
 def _change(args: argparse.Namespace, out: Out) -> int:
