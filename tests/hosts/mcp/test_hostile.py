@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import resource
 import signal
 import threading
 import time
@@ -245,3 +246,42 @@ def test_a_client_that_writes_byte_by_byte_and_others_at_its_side(
     thread.join()
     assert not slow.answer(1)["result"]["isError"]
     assert slow.end() == quick.end() == 0
+
+
+CRAMPED: dict[str, dict[str, Any]] = {
+    "no room on the disk": {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))},
+    "few open files": {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24))},
+    "little memory": {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (900 << 20, 900 << 20))},
+    "no folder any more": {},
+    "a home that is a file": {},
+    "odd places": {"XDG_CONFIG_HOME": "relative", "XDG_DATA_HOME": "\udcff/x", "LESSONBOOK_CONFIG": "~/nowhere/c.toml"},
+    "no locale": {"LC_ALL": "xx_YY.UTF-8", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"},
+}
+
+
+@pytest.mark.parametrize("what", CRAMPED)
+def test_where_there_is_little_of_everything_only_the_protocol_is_said(
+    what: str, raw: Callable[..., Any], env: dict[str, str], configure: Callable[..., Path], home: Path, work: Path
+) -> None:
+    configure(ON)
+    more = dict(CRAMPED[what])
+    limits = {"preexec_fn": more.pop("preexec_fn")} if "preexec_fn" in more else {}
+    if what == "a home that is a file":
+        (work / "file").write_text("x")
+        more["HOME"] = str(work / "file")
+    server = raw(env=env | more, **limits)
+    if what == "no folder any more":
+        work.rmdir()
+    server.start()
+    calls = [(tool, plain) for tool, (plain, _) in TEXTS.items()]
+    for number, (tool, plain) in enumerate(calls, 1):
+        server.call(number, tool, plain)
+        told = server.answer(number)
+        text = told["result"]["content"][0]["text"] if "result" in told else told["error"]["message"]
+        assert text and "Traceback" not in text, (tool, text)
+        if what == "no room on the disk" and tool in ("learn", "remember", "manage_skill"):
+            assert told["result"]["isError"] and "stored." not in text.replace("othing was stored.", ""), text
+    server.ask("last", "tools/list")
+    assert server.answer("last")["result"]["tools"]
+    assert server.end() == 0
+    assert b"Traceback" not in server.errors, server.errors
