@@ -156,8 +156,16 @@ class Searching:
         return [_shown(kept(rows[number]), parts, now) for number, parts in best.items()]
 
 
-@lru_cache(maxsize=1 << 12)  # the lessons that many questions come close to: a few MB
 def _stems(told: str) -> tuple[str, ...]:
+    return _kept_stems(told) if len(told) <= _USUAL else tuple(stems(told))
+
+
+_USUAL = 1_000
+"""Characters of a lesson whose words are kept at hand, for the many questions that come close: a few MB in all."""
+
+
+@lru_cache(maxsize=1 << 12)
+def _kept_stems(told: str) -> tuple[str, ...]:
     return tuple(stems(told)) if told.strip() else ()
 
 
