@@ -46,4 +46,4 @@ lock:  ## write requirements/dev.txt anew from pyproject.toml (needs uv)
 	  --group dev --all-extras pyproject.toml -o requirements/dev.txt
 
 clean:  ## remove everything that was set up here
-	rm -rf .venv .demo .bench .inspector .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .demo .bench .inspector .realagents .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -19,6 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / ".realagents"
 NAMED = "LESSONBOOK_TEST_AGENTS"
 """The environment variable with the names of the agents that must run: they are installed where they are not yet."""
+USUAL = ("claude", "codex")
+"""Those that run where it is not set, if they are installed."""
 _ENV = dict(os.environ)  # as it was before any test moved the home folder: registries are configured there
 _SECONDS = 900
 _BUN = ("bun/install.js",)
@@ -79,6 +81,13 @@ def named() -> list[str]:
     """Return the agents the environment says must run; ``all`` stands for every one."""
     words = _ENV.get(NAMED, "").replace(",", " ").split()
     return list(PROGRAMS) if words == ["all"] else words
+
+
+def wanted(program: Program) -> bool:
+    """Whether it is to run: it is named, or none is and it is one of the usual that are installed."""
+    if NAMED in _ENV:
+        return program.agent in named()
+    return program.agent in USUAL and is_there(program)
 
 
 def is_there(program: Program) -> bool:

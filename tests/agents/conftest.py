@@ -8,22 +8,21 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from realagents.programs import PROGRAMS, InstallError, Program, install, is_there, named
+from realagents.programs import NAMED, PROGRAMS, InstallError, Program, install, wanted
 
 
 @pytest.fixture
 def installed() -> Callable[[str], Program]:
-    """``installed("claude")``: its program; where it must run here it is installed, else the test may be skipped."""
+    """``installed("claude")``: its program, installed where that was asked for; else the test is skipped."""
 
     def get(name: str) -> Program:
         program = PROGRAMS[name]
-        if name in named():
-            try:
-                install(program)
-            except InstallError as error:
-                pytest.fail(str(error))
-        elif not is_there(program):
-            pytest.skip(f"{name} is not installed: `make test-agents` does it")
+        if not wanted(program):
+            pytest.skip(f"{name} is not named in {NAMED}: `make test-agents` runs it")
+        try:
+            install(program)
+        except InstallError as error:
+            pytest.fail(str(error))
         return program
 
     return get
