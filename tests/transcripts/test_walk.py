@@ -80,12 +80,6 @@ ALIENS: tuple[tuple[str, bytes, str | None, str], ...] = (
     ),
     ("a.jsonl", b'{"id":"1","type":"gemini","content":"hi"}\n', "gemini", "Sessions of Gemini CLI are not read yet."),
     (
-        "b.jsonl",
-        b'{"type":"session","id":"1","cwd":"/a"}\n{"type":"message","message":{"role":"user"}}\n',
-        "pi",
-        "Sessions of pi and oh-my-pi are not read yet.",
-    ),
-    (
         "c.json",
         b'{"info":{"id":"ses_1","title":"x"},"messages":[]}',
         "opencode",

@@ -58,7 +58,6 @@ def _both(*tests: Callable[[_File], bool]) -> Callable[[_File], bool]:
 
 _EMPTY = Alien(None, "The file is empty.")
 _UNKNOWN = Alien(None, "Not a session of an agent we know.")
-_PI = _not_yet("pi", "pi and oh-my-pi")
 _OPENCODE = _not_yet("opencode", "opencode")
 _GEMINI = _not_yet("gemini", "Gemini CLI")
 _HERMES = _not_yet("hermes", "Hermes")
@@ -83,8 +82,6 @@ _RULES: tuple[tuple[Alien, Callable[[_File], bool]], ...] = (
     ),
     (_GEMINI, _typed("gemini")),
     (_GEMINI, _starts(rb'"projectHash"\s*:|"type"\s*:\s*"gemini"')),
-    (_PI, _both(_typed("session"), _holds("cwd", "id"))),
-    (_PI, _typed("title")),
     (_RAMABANA, _holds("prompt", "activity")),
     (_RAMABANA, _holds("turn_id", "details")),
     (_not_yet("swe-agent", "SWE-agent and mini-swe-agent"), _named(r"\.traj(?:\.json)?\Z")),

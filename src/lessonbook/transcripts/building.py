@@ -118,6 +118,8 @@ class Talk:
         """What was typed ahead and not yet taken up."""
         self.facts: dict[str, str] = {}
         """The session's facts as first seen: cwd, repo, branch, commit, model, agent_version, title."""
+        self.offered: set[str] = set()
+        """Tools the format says the session had, beside those that were used."""
         self.started: float | None = None
         self.ended: float | None = None
 
@@ -205,7 +207,7 @@ class Talk:
             agent_version=facts.get("agent_version"),
             parent_id=parent_id,
             title=clip(facts["title"], 200) if "title" in facts else None,
-            offered=frozenset(call.name for turn in frozen for call in turn.calls),
+            offered=frozenset(call.name for turn in frozen for call in turn.calls) | self.offered,
         )
 
 

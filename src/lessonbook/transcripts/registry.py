@@ -5,8 +5,14 @@ from __future__ import annotations
 from lessonbook.core.ports import TranscriptReader
 from lessonbook.transcripts.claude import ClaudeReader
 from lessonbook.transcripts.codex import CodexReader
+from lessonbook.transcripts.pi import OmpReader, PiReader
 
-READERS: tuple[TranscriptReader, ...] = (ClaudeReader(), CodexReader())
+READERS: tuple[TranscriptReader, ...] = (
+    ClaudeReader(),
+    CodexReader(),
+    PiReader(),
+    OmpReader(),
+)
 
 
 def reader_of(path: str, head: bytes) -> TranscriptReader | None:
