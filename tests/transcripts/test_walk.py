@@ -73,12 +73,11 @@ ALIENS: tuple[tuple[str, bytes, str | None, str], ...] = (
     ("opencode.db", b"SQLite format 3\x00" + b"\x00" * 84, "opencode", "Sessions of opencode are not read yet."),
     ("state.db", b"SQLite format 3\x00", "hermes", "Sessions of Hermes are not read yet."),
     (
-        "a.json",
-        b'{"sessionId":"x","projectHash":"y","messages":[]}',
+        "logs.json",
+        b'[{"sessionId":"x","messageId":0,"type":"user","message":"hi","timestamp":"2026-03-01T10:00:00Z"}]',
         "gemini",
-        "Sessions of Gemini CLI are not read yet.",
+        "A side file of Gemini CLI, not a session.",
     ),
-    ("a.jsonl", b'{"id":"1","type":"gemini","content":"hi"}\n', "gemini", "Sessions of Gemini CLI are not read yet."),
     (
         "c.json",
         b'{"info":{"id":"ses_1","title":"x"},"messages":[]}',

@@ -59,7 +59,6 @@ def _both(*tests: Callable[[_File], bool]) -> Callable[[_File], bool]:
 _EMPTY = Alien(None, "The file is empty.")
 _UNKNOWN = Alien(None, "Not a session of an agent we know.")
 _OPENCODE = _not_yet("opencode", "opencode")
-_GEMINI = _not_yet("gemini", "Gemini CLI")
 _HERMES = _not_yet("hermes", "Hermes")
 _RAMABANA = _not_yet("ramabana", "Ramabana")
 _SQLITE = _starts(rb"\ASQLite format 3\x00")
@@ -80,8 +79,11 @@ _RULES: tuple[tuple[Alien, Callable[[_File], bool]], ...] = (
         Alien("claude", "This is what claude -p --output-format stream-json prints, not a session file."),
         _both(_holds("session_id", "type"), _typed("system", "assistant", "user", "result")),
     ),
-    (_GEMINI, _typed("gemini")),
-    (_GEMINI, _starts(rb'"projectHash"\s*:|"type"\s*:\s*"gemini"')),
+    (
+        _side("gemini", "Gemini CLI"),
+        _both(_named(r"(?:\A|/)logs\.json\Z"), _starts(rb'"sessionId"\s*:'), _starts(rb'"messageId"\s*:')),
+    ),
+    (_side("gemini", "Gemini CLI"), _named(r"/\.gemini/tmp/[^/]+/(?:checkpoints/|checkpoint[^/]*\.json\Z|logs/)")),
     (_RAMABANA, _holds("prompt", "activity")),
     (_RAMABANA, _holds("turn_id", "details")),
     (_not_yet("swe-agent", "SWE-agent and mini-swe-agent"), _named(r"\.traj(?:\.json)?\Z")),

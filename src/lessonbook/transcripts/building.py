@@ -152,22 +152,14 @@ class Talk:
 
     def call(self, id: str, name: str, args: object, at: float | None) -> OpenCall:
         """Record a call; ``args`` is what was sent: an object, its JSON text, or something else, kept as text."""
-        parsed, raw = _arguments(args)
-        kind = kind_of(name)
-        command = command_of(parsed) if kind is CallKind.SHELL else None
-        call = OpenCall(
-            id=id,
-            name=name,
-            kind=kind,
-            args=keep_args(parsed),
-            args_raw=raw,
-            command=clip(command, TEXT_MAX) if command else None,
-            at=at,
-        )
+        return self.add(open_call(id, name, args, at))
+
+    def add(self, call: OpenCall) -> OpenCall:
+        """Record a call that was opened before."""
         turn = self.turn()
         turn.calls.append(call)
         turn.answered = turn.failed = False
-        self.calls[id] = call
+        self.calls[call.id] = call
         return call
 
     def reply(self, said: str, key: str | None = None) -> None:
@@ -209,6 +201,22 @@ class Talk:
             title=clip(facts["title"], 200) if "title" in facts else None,
             offered=frozenset(call.name for turn in frozen for call in turn.calls) | self.offered,
         )
+
+
+def open_call(id: str, name: str, args: object, at: float | None) -> OpenCall:
+    """Return a call without its result; ``args`` is what was sent: an object, its JSON text, or something else."""
+    parsed, raw = _arguments(args)
+    kind = kind_of(name)
+    command = command_of(parsed) if kind is CallKind.SHELL else None
+    return OpenCall(
+        id=id,
+        name=name,
+        kind=kind,
+        args=keep_args(parsed),
+        args_raw=raw,
+        command=clip(command, TEXT_MAX) if command else None,
+        at=at,
+    )
 
 
 def total(usages: Iterable[Usage]) -> Usage:

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -96,6 +97,7 @@ def read_objects(file: BinaryIO) -> Iterator[dict[str, Any] | Skip]:
         yield Skip(BROKEN_STREAM)
 
 
+@lru_cache(maxsize=4)
 def head_objects(head: bytes) -> list[dict[str, Any]]:
     """Return the objects on the lines of a file's first bytes, at most 50; a line that is cut counts as none.
 
@@ -152,14 +154,14 @@ def _objects(content: str, ended: bool) -> Iterator[dict[str, Any] | Skip]:
                 return
             yield Skip(TORN)
         found = True
-        yield _clean(value) if isinstance(value, dict) else Skip(NOT_OBJECT)
+        yield clean(value) if isinstance(value, dict) else Skip(NOT_OBJECT)
         position = _next(content, end)
 
 
 def _decode(content: str, position: int) -> tuple[Any, int]:
     """Return the value at ``position`` and where it ends; a negative end is minus one minus where it went wrong."""
     try:
-        return _LENIENT.raw_decode(content, position)
+        return LENIENT.raw_decode(content, position)
     except json.JSONDecodeError as error:
         return None, -error.pos - 1
 
@@ -206,15 +208,16 @@ def _number(digits: str) -> int | str:
     return int(digits) if len(digits) < 4_300 else digits
 
 
-_LENIENT = json.JSONDecoder(strict=False, parse_int=_number)
+LENIENT = json.JSONDecoder(strict=False, parse_int=_number)
+"""Reads what the fast decoder refuses: control characters in strings, numbers of any length."""
 
 
-def _clean(value: Any) -> Any:
+def clean(value: Any) -> Any:
     """Return the value with lone surrogates replaced by U+FFFD, so that it can be encoded anywhere."""
     if isinstance(value, str):
         return _SURROGATES.sub("\ufffd", value)
     if isinstance(value, list):
-        return [_clean(item) for item in value]
+        return [clean(item) for item in value]
     if isinstance(value, dict):
-        return {_clean(key): _clean(item) for key, item in value.items()}
+        return {clean(key): clean(item) for key, item in value.items()}
     return value

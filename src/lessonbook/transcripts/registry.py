@@ -5,11 +5,13 @@ from __future__ import annotations
 from lessonbook.core.ports import TranscriptReader
 from lessonbook.transcripts.claude import ClaudeReader
 from lessonbook.transcripts.codex import CodexReader
+from lessonbook.transcripts.gemini import GeminiReader
 from lessonbook.transcripts.pi import OmpReader, PiReader
 
 READERS: tuple[TranscriptReader, ...] = (
     ClaudeReader(),
     CodexReader(),
+    GeminiReader(),
     PiReader(),
     OmpReader(),
 )
