@@ -52,6 +52,7 @@ class Window:
         return not self.ended
 
     def skip_space(self) -> None:
+        """Pass over white space, and NUL bytes as a torn write leaves them."""
         while True:
             found = _SPACE.match(self.window, self.at)
             self.at = found.end() if found else self.at
