@@ -70,7 +70,6 @@ ALIENS: tuple[tuple[str, bytes, str | None, str], ...] = (
     ("table.tsv", b"a\tb\n1\t2\n", None, "Not a session of an agent we know."),
     ("empty.jsonl", b"", None, "The file is empty."),
     ("other.db", b"SQLite format 3\x00" + b"\x00" * 84, None, "An SQLite database of no agent we know."),
-    ("opencode.db", b"SQLite format 3\x00" + b"\x00" * 84, "opencode", "Sessions of opencode are not read yet."),
     ("state.db", b"SQLite format 3\x00", "hermes", "Sessions of Hermes are not read yet."),
     (
         "logs.json",
@@ -79,10 +78,10 @@ ALIENS: tuple[tuple[str, bytes, str | None, str], ...] = (
         "A side file of Gemini CLI, not a session.",
     ),
     (
-        "c.json",
-        b'{"info":{"id":"ses_1","title":"x"},"messages":[]}',
+        "storage/part/msg_1/prt_1.json",
+        b'{"id":"prt_1","type":"text","text":"hi"}',
         "opencode",
-        "Sessions of opencode are not read yet.",
+        "Part of a session that is read from another file.",
     ),
     ("x.traj.json", b"[]", "swe-agent", "Sessions of SWE-agent and mini-swe-agent are not read yet."),
     ("d.json", b'{"schema_version":"ATIF-v1.6","steps":[]}', "atif", "ATIF trajectories are not read yet."),

@@ -14,6 +14,7 @@ from lessonbook.core.seen import Seen
 from lessonbook.core.session import ReadReport, Session
 from lessonbook.core.tidy import RECALL_CLOSING, RECALL_OPENING
 from lessonbook.system.projects import identify
+from lessonbook.transcripts.aliens import READ_ALONG
 from lessonbook.transcripts.walk import Found, default_roots, find, read_found
 
 _OURS = ((OPENING, CLOSING), (REMINDER, CLOSING), (RECALL_OPENING, RECALL_CLOSING))
@@ -53,6 +54,7 @@ class Reading:
     agents: dict[str, AgentCounts] = field(default_factory=dict)
     unread: dict[str, str] = field(default_factory=dict)
     """Files that were not read, and why."""
+    _given: set[str] = field(default_factory=set)
 
     def sessions(
         self, paths: Sequence[Path] | None, home: Path, env: Mapping[str, str], progress: Progress | None = None
@@ -67,6 +69,7 @@ class Reading:
         # Absolute, so that a person can open what the evidence names from any folder.
         given = [path.absolute() for path in paths or ()]
         roots = [Path(root) for _, root in default_roots(str(home), env)] if paths is None else given
+        self._given = {str(path) for path in given}
         files, seen = find(roots), Seen()
         for item in read_found(_told(files, progress), seen):
             if isinstance(item, Session):
@@ -75,6 +78,8 @@ class Reading:
                 self._count(item, named=paths is not None)
 
     def _count(self, report: ReadReport, named: bool) -> None:
+        if report.problem == READ_ALONG and report.path not in self._given:
+            return
         if report.problem and (named or report.agent or _worth_telling(report.path)):
             self.unread[report.path] = report.problem
         if report.agent:

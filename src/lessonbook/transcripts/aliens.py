@@ -24,6 +24,15 @@ class _File(NamedTuple):
     objects: list[dict[str, Any]]
 
 
+READ_ALONG = "Part of a session that is read from another file."
+_PARTS = re.compile(r"/part/(?:[^/]+/){0,2}prt[_-][^/]*\.json\Z")
+
+
+def side_file(path: str) -> Alien | None:
+    """Return what a file is whose name alone tells: opencode keeps a file for each part of each message."""
+    return Alien("opencode", READ_ALONG) if _PARTS.search(path.replace("\\", "/")) else None
+
+
 def _not_yet(agent: str, label: str) -> Alien:
     return Alien(agent, f"Sessions of {label} are not read yet.")
 
@@ -58,12 +67,10 @@ def _both(*tests: Callable[[_File], bool]) -> Callable[[_File], bool]:
 
 _EMPTY = Alien(None, "The file is empty.")
 _UNKNOWN = Alien(None, "Not a session of an agent we know.")
-_OPENCODE = _not_yet("opencode", "opencode")
 _HERMES = _not_yet("hermes", "Hermes")
 _RAMABANA = _not_yet("ramabana", "Ramabana")
 _SQLITE = _starts(rb"\ASQLite format 3\x00")
 _RULES: tuple[tuple[Alien, Callable[[_File], bool]], ...] = (
-    (_OPENCODE, _both(_SQLITE, _named(r"opencode[^/]*\.db\Z"))),
     (_HERMES, _both(_SQLITE, _named(r"(?:\A|/)state\.db\Z"))),
     (Alien(None, "An SQLite database of no agent we know."), _SQLITE),
     (_side("claude", "Claude Code"), _named(r"/tool-results/|/subagents/.*\.meta\.json\Z")),
@@ -88,8 +95,11 @@ _RULES: tuple[tuple[Alien, Callable[[_File], bool]], ...] = (
     (_RAMABANA, _holds("turn_id", "details")),
     (_not_yet("swe-agent", "SWE-agent and mini-swe-agent"), _named(r"\.traj(?:\.json)?\Z")),
     (Alien("atif", "ATIF trajectories are not read yet."), _starts(rb'"schema_version"\s*:\s*"ATIF')),
-    (_OPENCODE, _named(r"storage/(?:session|message|part|project)/")),
-    (_OPENCODE, _starts(rb'\A\s*\{[^{}]{0,400}"(?:info|id)"\s*:\s*(?:\{\s*"id"\s*:\s*)?"(?:ses|msg|prt)_')),
+    (
+        Alien("opencode", READ_ALONG),
+        _both(_named(r"/message/[^/]+/[^/]+\.json\Z"), _starts(rb'"sessionID"\s*:'), _starts(rb'"role"\s*:')),
+    ),
+    (_side("opencode", "opencode"), _named(r"storage/(?:project|todo|session_diff|session_share|migration)\b")),
     (_HERMES, _both(_starts(rb'"session_id"\s*:'), _starts(rb'"(?:messages|platform|base_url)"\s*:'))),
 )
 

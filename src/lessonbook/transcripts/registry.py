@@ -6,12 +6,14 @@ from lessonbook.core.ports import TranscriptReader
 from lessonbook.transcripts.claude import ClaudeReader
 from lessonbook.transcripts.codex import CodexReader
 from lessonbook.transcripts.gemini import GeminiReader
+from lessonbook.transcripts.opencode import OpencodeReader
 from lessonbook.transcripts.pi import OmpReader, PiReader
 
 READERS: tuple[TranscriptReader, ...] = (
     ClaudeReader(),
     CodexReader(),
     GeminiReader(),
+    OpencodeReader(),
     PiReader(),
     OmpReader(),
 )
