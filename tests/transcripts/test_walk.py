@@ -70,7 +70,6 @@ ALIENS: tuple[tuple[str, bytes, str | None, str], ...] = (
     ("table.tsv", b"a\tb\n1\t2\n", None, "Not a session of an agent we know."),
     ("empty.jsonl", b"", None, "The file is empty."),
     ("other.db", b"SQLite format 3\x00" + b"\x00" * 84, None, "An SQLite database of no agent we know."),
-    ("state.db", b"SQLite format 3\x00", "hermes", "Sessions of Hermes are not read yet."),
     (
         "logs.json",
         b'[{"sessionId":"x","messageId":0,"type":"user","message":"hi","timestamp":"2026-03-01T10:00:00Z"}]',
@@ -85,7 +84,6 @@ ALIENS: tuple[tuple[str, bytes, str | None, str], ...] = (
     ),
     ("x.traj.json", b"[]", "swe-agent", "Sessions of SWE-agent and mini-swe-agent are not read yet."),
     ("d.json", b'{"schema_version":"ATIF-v1.6","steps":[]}', "atif", "ATIF trajectories are not read yet."),
-    ("e.json", b'{"session_id":"1","model":"m","messages":[]}', "hermes", "Sessions of Hermes are not read yet."),
     ("f.jsonl", b'{"prompt":"x","activity":[],"at":1}\n', "ramabana", "Sessions of Ramabana are not read yet."),
     (
         "s/subagents/agent-1.meta.json",

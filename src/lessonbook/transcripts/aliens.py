@@ -67,11 +67,9 @@ def _both(*tests: Callable[[_File], bool]) -> Callable[[_File], bool]:
 
 _EMPTY = Alien(None, "The file is empty.")
 _UNKNOWN = Alien(None, "Not a session of an agent we know.")
-_HERMES = _not_yet("hermes", "Hermes")
 _RAMABANA = _not_yet("ramabana", "Ramabana")
 _SQLITE = _starts(rb"\ASQLite format 3\x00")
 _RULES: tuple[tuple[Alien, Callable[[_File], bool]], ...] = (
-    (_HERMES, _both(_SQLITE, _named(r"(?:\A|/)state\.db\Z"))),
     (Alien(None, "An SQLite database of no agent we know."), _SQLITE),
     (_side("claude", "Claude Code"), _named(r"/tool-results/|/subagents/.*\.meta\.json\Z")),
     (_side("claude", "Claude Code"), _holds("display", "project", "timestamp")),
@@ -100,7 +98,6 @@ _RULES: tuple[tuple[Alien, Callable[[_File], bool]], ...] = (
         _both(_named(r"/message/[^/]+/[^/]+\.json\Z"), _starts(rb'"sessionID"\s*:'), _starts(rb'"role"\s*:')),
     ),
     (_side("opencode", "opencode"), _named(r"storage/(?:project|todo|session_diff|session_share|migration)\b")),
-    (_HERMES, _both(_starts(rb'"session_id"\s*:'), _starts(rb'"(?:messages|platform|base_url)"\s*:'))),
 )
 
 

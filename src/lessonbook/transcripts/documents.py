@@ -43,16 +43,18 @@ def read_document(file: BinaryIO, enter: frozenset[str], is_record: IsRecord) ->
     """Yield every member in order, and a ``Skip`` for everything that could not be read.
 
     ``enter`` names the containers whose members are wanted one by one, the root aside. ``is_record`` tells an element
-    of such a list from a part of one: behind damage, reading goes on at the next object it accepts.
+    of such a list from a part of one: behind damage, reading goes on at the next object it accepts. Several documents
+    one behind the other are read in turn; ``Member("", END)`` comes after each.
     """
     text = Window(file)
     try:
         text.skip_space()
-        if text.peek() in "{[" and text.peek():
+        while text.peek() and text.peek() in "{[":
             yield from _container(text, "", enter, is_record)
+            yield Member("", END)
             text.skip_space()
-            if text.peek():
-                yield Skip(BEHIND)
+        if text.peek():
+            yield Skip(BEHIND)
     except CutOff:
         yield Skip(CUT_OFF)
     except Damaged:

@@ -22,7 +22,7 @@ from lessonbook.transcripts.reports import Tally
 from lessonbook.transcripts.values import mapping, text
 
 _DATABASE = re.compile(r"opencode[^/]*\.db\Z")
-_TABLES = re.compile(rb"CREATE TABLE [`\"']?part[`\"']?\s*\([^)]{0,4000}?message_id")
+_TABLES = re.compile(rb"CREATE TABLE [`\"']?part[`\"']?\s*\((?s:.){0,4000}?message_id")
 _SESSION_FILE = re.compile(r"/session/[^/]+/[^/]+\.json\Z")
 _MESSAGE_FILE = re.compile(r"/message/[^/]+/[^/]+\.json\Z")
 

@@ -6,6 +6,7 @@ from lessonbook.core.ports import TranscriptReader
 from lessonbook.transcripts.claude import ClaudeReader
 from lessonbook.transcripts.codex import CodexReader
 from lessonbook.transcripts.gemini import GeminiReader
+from lessonbook.transcripts.hermes import HermesReader
 from lessonbook.transcripts.opencode import OpencodeReader
 from lessonbook.transcripts.pi import OmpReader, PiReader
 
@@ -16,6 +17,7 @@ READERS: tuple[TranscriptReader, ...] = (
     OpencodeReader(),
     PiReader(),
     OmpReader(),
+    HermesReader(),
 )
 
 
