@@ -67,7 +67,6 @@ def _both(*tests: Callable[[_File], bool]) -> Callable[[_File], bool]:
 
 _EMPTY = Alien(None, "The file is empty.")
 _UNKNOWN = Alien(None, "Not a session of an agent we know.")
-_RAMABANA = _not_yet("ramabana", "Ramabana")
 _SQLITE = _starts(rb"\ASQLite format 3\x00")
 _RULES: tuple[tuple[Alien, Callable[[_File], bool]], ...] = (
     (Alien(None, "An SQLite database of no agent we know."), _SQLITE),
@@ -89,8 +88,11 @@ _RULES: tuple[tuple[Alien, Callable[[_File], bool]], ...] = (
         _both(_named(r"(?:\A|/)logs\.json\Z"), _starts(rb'"sessionId"\s*:'), _starts(rb'"messageId"\s*:')),
     ),
     (_side("gemini", "Gemini CLI"), _named(r"/\.gemini/tmp/[^/]+/(?:checkpoints/|checkpoint[^/]*\.json\Z|logs/)")),
-    (_RAMABANA, _holds("prompt", "activity")),
-    (_RAMABANA, _holds("turn_id", "details")),
+    (_side("ramabana", "Ramabana"), _holds("turn_id", "details")),
+    (
+        _side("ramabana", "Ramabana"),
+        _named(r"(?:\A|/)(?:agent-(?:sessions|branches)\.json|runs/[^/]+/(?:start|turn|owner)\.json)\Z"),
+    ),
     (_not_yet("swe-agent", "SWE-agent and mini-swe-agent"), _named(r"\.traj(?:\.json)?\Z")),
     (Alien("atif", "ATIF trajectories are not read yet."), _starts(rb'"schema_version"\s*:\s*"ATIF')),
     (

@@ -36,6 +36,8 @@ class OpenCall:
     at: float | None
     outcome: Outcome | None = None
     result: str = ""
+    by_subagent: bool = False
+    """Whether a sub-agent made it, where the format says so of single calls."""
 
     def end(self, outcome: Outcome, result: str, at: float | None) -> None:
         """Give the call its result; a duration the result does not state is the time between the two records."""
@@ -62,7 +64,7 @@ class OpenCall:
             secs=outcome.secs,
             deny_reason=outcome.deny_reason,
             at=self.at,
-            by_subagent=by_subagent,
+            by_subagent=by_subagent or self.by_subagent,
         )
 
 

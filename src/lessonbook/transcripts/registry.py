@@ -9,6 +9,7 @@ from lessonbook.transcripts.gemini import GeminiReader
 from lessonbook.transcripts.hermes import HermesReader
 from lessonbook.transcripts.opencode import OpencodeReader
 from lessonbook.transcripts.pi import OmpReader, PiReader
+from lessonbook.transcripts.ramabana import RamabanaReader
 
 READERS: tuple[TranscriptReader, ...] = (
     ClaudeReader(),
@@ -18,6 +19,7 @@ READERS: tuple[TranscriptReader, ...] = (
     PiReader(),
     OmpReader(),
     HermesReader(),
+    RamabanaReader(),
 )
 
 
