@@ -93,7 +93,6 @@ _RULES: tuple[tuple[Alien, Callable[[_File], bool]], ...] = (
         _side("ramabana", "Ramabana"),
         _named(r"(?:\A|/)(?:agent-(?:sessions|branches)\.json|runs/[^/]+/(?:start|turn|owner)\.json)\Z"),
     ),
-    (_not_yet("swe-agent", "SWE-agent and mini-swe-agent"), _named(r"\.traj(?:\.json)?\Z")),
     (Alien("atif", "ATIF trajectories are not read yet."), _starts(rb'"schema_version"\s*:\s*"ATIF')),
     (
         Alien("opencode", READ_ALONG),

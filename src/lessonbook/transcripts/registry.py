@@ -7,9 +7,11 @@ from lessonbook.transcripts.claude import ClaudeReader
 from lessonbook.transcripts.codex import CodexReader
 from lessonbook.transcripts.gemini import GeminiReader
 from lessonbook.transcripts.hermes import HermesReader
+from lessonbook.transcripts.miniswe import MiniSweAgentReader
 from lessonbook.transcripts.opencode import OpencodeReader
 from lessonbook.transcripts.pi import OmpReader, PiReader
 from lessonbook.transcripts.ramabana import RamabanaReader
+from lessonbook.transcripts.sweagent import SweAgentReader
 
 READERS: tuple[TranscriptReader, ...] = (
     ClaudeReader(),
@@ -20,6 +22,8 @@ READERS: tuple[TranscriptReader, ...] = (
     OmpReader(),
     HermesReader(),
     RamabanaReader(),
+    SweAgentReader(),
+    MiniSweAgentReader(),
 )
 
 
