@@ -7,6 +7,7 @@ from lessonbook.transcripts.claude import ClaudeReader
 from lessonbook.transcripts.codex import CodexReader
 from lessonbook.transcripts.gemini import GeminiReader
 from lessonbook.transcripts.hermes import HermesReader
+from lessonbook.transcripts.inspect_ai import InspectReader
 from lessonbook.transcripts.miniswe import MiniSweAgentReader
 from lessonbook.transcripts.opencode import OpencodeReader
 from lessonbook.transcripts.pi import OmpReader, PiReader
@@ -24,6 +25,7 @@ READERS: tuple[TranscriptReader, ...] = (
     RamabanaReader(),
     SweAgentReader(),
     MiniSweAgentReader(),
+    InspectReader(),
 )
 
 
