@@ -25,7 +25,7 @@ _SAMPLES = ("", "sample", "samples[]")
 _ENTER = frozenset(
     ("samples", "samples[]", "sample", *(f"{at}.{name}".lstrip(".") for at in _SAMPLES for name in _LISTS))
 )
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, RuntimeError, ValueError)
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
 _SMALL = 8 * 1024 * 1024
 
 
