@@ -82,7 +82,6 @@ ALIENS: tuple[tuple[str, bytes, str | None, str], ...] = (
         "opencode",
         "Part of a session that is read from another file.",
     ),
-    ("d.json", b'{"schema_version":"ATIF-v1.6","steps":[]}', "atif", "ATIF trajectories are not read yet."),
     ("f.jsonl", b'{"turn_id":"x","details":{}}\n', "ramabana", "A side file of Ramabana, not a session."),
     ("runs/x/start.json", b"[]", "ramabana", "A side file of Ramabana, not a session."),
     (

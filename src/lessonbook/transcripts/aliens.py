@@ -33,10 +33,6 @@ def side_file(path: str) -> Alien | None:
     return Alien("opencode", READ_ALONG) if _PARTS.search(path.replace("\\", "/")) else None
 
 
-def _not_yet(agent: str, label: str) -> Alien:
-    return Alien(agent, f"Sessions of {label} are not read yet.")
-
-
 def _side(agent: str, label: str) -> Alien:
     return Alien(agent, f"A side file of {label}, not a session.")
 
@@ -93,7 +89,6 @@ _RULES: tuple[tuple[Alien, Callable[[_File], bool]], ...] = (
         _side("ramabana", "Ramabana"),
         _named(r"(?:\A|/)(?:agent-(?:sessions|branches)\.json|runs/[^/]+/(?:start|turn|owner)\.json)\Z"),
     ),
-    (Alien("atif", "ATIF trajectories are not read yet."), _starts(rb'"schema_version"\s*:\s*"ATIF')),
     (
         Alien("opencode", READ_ALONG),
         _both(_named(r"/message/[^/]+/[^/]+\.json\Z"), _starts(rb'"sessionID"\s*:'), _starts(rb'"role"\s*:')),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lessonbook.core.ports import TranscriptReader
+from lessonbook.transcripts.atif import AtifReader
 from lessonbook.transcripts.claude import ClaudeReader
 from lessonbook.transcripts.codex import CodexReader
 from lessonbook.transcripts.gemini import GeminiReader
@@ -26,6 +27,7 @@ READERS: tuple[TranscriptReader, ...] = (
     SweAgentReader(),
     MiniSweAgentReader(),
     InspectReader(),
+    AtifReader(),
 )
 
 
