@@ -11,9 +11,11 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from lessonbook.core.ports import TranscriptReader
+from lessonbook.core.cursor import Resume
+from lessonbook.core.ports import ResumableReader, TranscriptReader
 from lessonbook.core.seen import Seen
 from lessonbook.core.session import CallStatus, ReadReport, Session
 from lessonbook.system import files
@@ -187,6 +189,23 @@ class ReaderContract(StoreContract):
         for cut in sorted({1, len(last) // 3, len(last) // 2, len(last) - 1}):
             _, report = self.read(self.write(tmp_path, whole + last[:cut]))
             assert report.skipped.get("unfinished last line") == 1, cut
+
+    def test_it_goes_on_where_it_stopped(self, tmp_path: Path) -> None:
+        """Of a reader that can go on: whatever it had read, the rest gives the turns the whole has from there."""
+        reader = self.reader()
+        if not isinstance(reader, ResumableReader):
+            return
+        whole = b"\n".join(self.lines()) + b"\n"
+        wanted = {session.id: session.turns for session in self.read(self.write(tmp_path, whole))[0]}
+        for cut in sorted({len(whole) * n // 40 for n in range(1, 41)}):
+            at = self.read(self.write(tmp_path, whole[:cut]))[1].resume or Resume()
+            assert at.offset <= cut
+            path = self.write(tmp_path, whole)
+            for item in reader.resume(str(path), at):
+                if isinstance(item, Session):
+                    before = at.turns.get(item.id, 0)
+                    numbered = tuple(replace(turn, n=turn.n + before) for turn in item.turns)
+                    assert numbered == wanted[item.id][before:], cut
 
     def test_every_text_can_be_encoded(self, tmp_path: Path) -> None:
         """No lone surrogate leaves the reader, whatever the file holds."""

@@ -70,7 +70,7 @@ def opened(path: str) -> Iterator[BinaryIO]:
         raise StoreError(f"{path} cannot be read: {reason(error)}.") from error
 
 
-def read_objects(file: BinaryIO) -> Iterator[dict[str, Any] | Skip]:
+def read_objects(file: BinaryIO | Marked) -> Iterator[dict[str, Any] | Skip]:
     """Yield every object of the file in order, and a ``Skip`` for everything that could not be read.
 
     A last line without a line feed that is not whole yet is an ``unfinished last line``: a session still running.
@@ -95,6 +95,29 @@ def read_objects(file: BinaryIO) -> Iterator[dict[str, Any] | Skip]:
         line = readline(LINE_MAX + 1)
     if getattr(getattr(file, "raw", None), "broken", False):
         yield Skip(BROKEN_STREAM)
+
+
+class Marked:
+    """A file read by lines that knows where the line that was read last began, and where the whole ones end."""
+
+    def __init__(self, file: BinaryIO, at: int = 0) -> None:
+        """Go on at byte ``at``, the beginning of a line."""
+        if at:
+            file.seek(at)
+        self.raw = getattr(file, "raw", None)
+        self.start = at
+        self.whole = at
+        self._next = at
+        self._readline = file.readline
+
+    def readline(self, limit: int) -> bytes:
+        """Return the next line, or as much of it."""
+        line = self._readline(limit)
+        self.start = self._next
+        self._next += len(line)
+        if line.endswith(b"\n"):
+            self.whole = self._next
+        return line
 
 
 @lru_cache(maxsize=4)

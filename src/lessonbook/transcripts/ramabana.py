@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
+from lessonbook.core.cursor import Resume
 from lessonbook.core.errors import LessonbookError
 from lessonbook.core.seen import Seen
 from lessonbook.core.session import ReadReport, Session
-from lessonbook.transcripts.lines import LINE_MAX, Skip, head_objects, opened, read_objects
+from lessonbook.transcripts.lines import LINE_MAX, Marked, Skip, head_objects, opened, read_objects
 from lessonbook.transcripts.ramabana_beside import Beside
 from lessonbook.transcripts.ramabana_talk import AGENT, COPY, RamabanaTalk
 from lessonbook.transcripts.reports import Tally
@@ -39,18 +40,27 @@ class RamabanaReader:
 
         With ``seen``, turns another file already gave are left out and counted.
         """
+        return self.resume(path, Resume(), seen)
+
+    def resume(self, path: str, at: Resume, seen: Seen | None = None) -> Iterator[Session | ReadReport]:
+        """Yield what ``read`` does, for the rows from ``at`` on."""
         tally = Tally(path, AGENT)
         known = seen if seen is not None else Seen()
         beside = Beside(Path(path).parent)
+        turns = dict(at.turns)
         try:
             with opened(path) as file:
-                for id, places in _survey(file, tally).items():
+                marked = Marked(file, at.offset)
+                for id, places in _survey(marked, tally).items():
                     talk = RamabanaTalk(known, path, id, beside)
                     for row in _rows(file, places, id):
                         tally.skipped[COPY] += not talk.turn(row)
                     session = talk.freeze(id or PurePath(path).name.partition(".")[0])
                     if session.turns:
+                        unended = sum(place >= marked.whole for place in places)  # read again once its line has ended
+                        turns[session.id] = turns.get(session.id, 0) + len(session.turns) - unended
                         yield tally.add(session)
+                tally.resume = Resume(marked.whole, turns)
         except LessonbookError as error:
             tally.problem = str(error)
         yield tally.report()
@@ -62,11 +72,10 @@ def _is_turn(row: dict[str, Any]) -> bool:
     return isinstance(row.get("activity"), list) or {"session", "turn_id", "state"} <= row.keys()
 
 
-def _survey(file: BinaryIO, tally: Tally) -> dict[str, array[int]]:
+def _survey(marked: Marked, tally: Tally) -> dict[str, array[int]]:
     """Return where each session's rows begin, sessions in the order of their first row; what is skipped is counted."""
     places: dict[str, array[int]] = {}
-    marked = _Marked(file)
-    for item in read_objects(marked):  # type: ignore[arg-type]
+    for item in read_objects(marked):
         if isinstance(item, Skip):
             tally.skipped[item.reason] += 1
         elif _is_turn(item):
@@ -85,15 +94,3 @@ def _rows(file: BinaryIO, places: array[int], session: str) -> Iterator[dict[str
         for item in read_objects(io.BytesIO(file.readline(LINE_MAX + 1))):
             if isinstance(item, dict) and _is_turn(item) and text(item.get("session")) == session:
                 yield item
-
-
-class _Marked:
-    """A file that knows where the line that was read last began."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.start = 0
-
-    def readline(self, limit: int) -> bytes:
-        self.start = self._file.tell()
-        return self._file.readline(limit)

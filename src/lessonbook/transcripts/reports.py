@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from lessonbook.core.cursor import Resume
 from lessonbook.core.session import CallStatus, ReadReport, Session
 
 
@@ -18,6 +19,7 @@ class Tally:
     skipped: Counter[str] = field(default_factory=Counter)
     types: Counter[str] = field(default_factory=Counter)
     problem: str | None = None
+    resume: Resume | None = None
     sessions: int = 0
     turns: int = 0
     statuses: Counter[CallStatus] = field(default_factory=Counter)
@@ -42,6 +44,7 @@ class Tally:
             records=self.types.total(),
             skipped={reason: count for reason, count in sorted(self.skipped.items()) if count},
             record_types=dict(sorted(self.types.items())),
+            resume=self.resume,
             problem=self.problem,
         )
 
@@ -53,9 +56,10 @@ def report(
     skipped: Counter[str],
     types: Counter[str],
     problem: str | None = None,
+    resume: Resume | None = None,
 ) -> ReadReport:
     """Return the counts of a file that was read; reasons that did not occur are left out."""
-    tally = Tally(path, agent, skipped, types, problem)
+    tally = Tally(path, agent, skipped, types, problem, resume)
     for session in sessions:
         tally.add(session)
     return tally.report()

@@ -58,17 +58,25 @@ def read_paths(paths: Sequence[Path], seen: Seen | None = None) -> Iterator[Sess
 def read_found(found: Iterable[Found], seen: Seen | None = None) -> Iterator[Session | ReadReport]:
     """Yield what ``read_paths`` does, for files that ``find`` found."""
     known = Seen() if seen is None else seen
+    yield from rooted(item for one in found for item in _read(one, known))
+
+
+def rooted(items: Iterable[Session | ReadReport]) -> Iterator[Session | ReadReport]:
+    """Yield the items; a sub-agent's session names the root session as its parent."""
     parents: dict[str, str] = {}
-    for one in found:
-        if one.reader is None:
-            yield one.report or ReadReport(one.path, None)
-            continue
-        for item in one.reader.read(one.path, known):
-            if isinstance(item, Session) and item.parent_id is not None:
-                root = parents.get(item.parent_id, item.parent_id)
-                parents[item.id] = root
-                item = replace(item, parent_id=root)
-            yield item
+    for item in items:
+        if isinstance(item, Session) and item.parent_id is not None:
+            root = parents.get(item.parent_id, item.parent_id)
+            parents[item.id] = root
+            item = replace(item, parent_id=root)
+        yield item
+
+
+def _read(one: Found, seen: Seen) -> Iterator[Session | ReadReport]:
+    if one.reader is None:
+        yield one.report or ReadReport(one.path, None)
+    else:
+        yield from one.reader.read(one.path, seen)
 
 
 def find(paths: Sequence[Path]) -> list[Found]:
