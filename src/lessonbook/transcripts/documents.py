@@ -87,7 +87,9 @@ def head_root(head: bytes) -> dict[str, Any]:
         if value in (START, END) or "[" in path:
             continue
         if dot:
-            root.setdefault(outer, {})[inner] = value
+            within = root.setdefault(outer, {})
+            if isinstance(within, dict):  # a name with a dot in it may meet one without
+                within[inner] = value
         else:
             root[path] = value
     return root
