@@ -13,8 +13,10 @@ from lessonbook.core.project import Project, from_folder, from_remote
 from lessonbook.core.seen import Seen
 from lessonbook.core.session import ReadReport, Session
 from lessonbook.core.tidy import RECALL_CLOSING, RECALL_OPENING
+from lessonbook.system.cursors import Cursors
 from lessonbook.system.projects import identify
 from lessonbook.transcripts.aliens import READ_ALONG
+from lessonbook.transcripts.incremental import new_found
 from lessonbook.transcripts.walk import Found, default_roots, find, read_found
 
 _OURS = ((OPENING, CLOSING), (REMINDER, CLOSING), (RECALL_OPENING, RECALL_CLOSING))
@@ -57,11 +59,17 @@ class Reading:
     _given: set[str] = field(default_factory=set)
 
     def sessions(
-        self, paths: Sequence[Path] | None, home: Path, env: Mapping[str, str], progress: Progress | None = None
+        self,
+        paths: Sequence[Path] | None,
+        home: Path,
+        env: Mapping[str, str],
+        progress: Progress | None = None,
+        cursors: Cursors | None = None,
     ) -> Iterator[Session]:
         """Yield each session, oldest file first: of ``paths`` (files or folders), or of every agent's own folders.
 
-        Raises ``InputError`` for a path that does not exist.
+        With ``cursors`` only the turns that are new since they were last committed; the caller commits them. Raises
+        ``InputError`` for a path that does not exist.
         """
         for path in paths or ():
             if not path.exists():
@@ -71,7 +79,8 @@ class Reading:
         roots = [Path(root) for _, root in default_roots(str(home), env)] if paths is None else given
         self._given = {str(path) for path in given}
         files, seen = find(roots), Seen()
-        for item in read_found(_told(files, progress), seen):
+        told = _told(files, progress)
+        for item in read_found(told, seen) if cursors is None else new_found(told, cursors, seen):
             if isinstance(item, Session):
                 yield _in_their_own_words(item)
             else:
@@ -93,9 +102,14 @@ def _worth_telling(path: str) -> bool:
 
 def _in_their_own_words(session: Session) -> Session:
     """The session without the texts of ours that its prompts quote: nobody typed those."""
-    if not any(opening in turn.prompt for turn in session.turns for opening, _ in _OURS):
+    said = (text for turn in session.turns for text in (turn.prompt, *turn.steered))
+    if not any(opening in text for text in said for opening, _ in _OURS):
         return session
-    return replace(session, turns=tuple(replace(turn, prompt=_typed(turn.prompt)) for turn in session.turns))
+    turns = (
+        replace(turn, prompt=_typed(turn.prompt), steered=tuple(filter(None, map(_typed, turn.steered))))
+        for turn in session.turns
+    )
+    return replace(session, turns=tuple(turns))
 
 
 def _typed(prompt: str) -> str:

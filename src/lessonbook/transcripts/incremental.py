@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,8 +24,13 @@ def read_new(paths: Sequence[Path], cursors: Cursors, seen: Seen | None = None) 
     A turn keeps its number in its session. The caller commits ``cursors`` once it has made use of what it got; without
     that, the next reading tells it all again. A copy of a turn in another file is known by its time and its words.
     """
+    yield from new_found(find(paths), cursors, seen)
+
+
+def new_found(found: Iterable[Found], cursors: Cursors, seen: Seen | None = None) -> Iterator[Session | ReadReport]:
+    """Yield what ``read_new`` does, for files that ``find`` found."""
     known = Seen() if seen is None else seen
-    yield from rooted(item for one in find(paths) for item in _new(one, cursors, known))
+    yield from rooted(item for one in found for item in _new(one, cursors, known))
 
 
 def _new(one: Found, cursors: Cursors, seen: Seen) -> Iterator[Session | ReadReport]:
