@@ -16,7 +16,7 @@ from realagents.hosts.registry import HOSTS
 from realagents.model import Model
 from realagents.run import Place
 
-from lessonbook.core.briefing import OPENING, REMINDER
+from lessonbook.core.briefing import CLOSING, OPENING, REMINDER
 from lessonbook.core.tidy import RECALL_OPENING
 from lessonbook.system.surroundings import own_command
 
@@ -33,15 +33,27 @@ SETTINGS = {
 
 
 def fill(run, commit, home: Path, work: Path) -> None:
-    """A book with an accepted lesson and skill, a managed skill, a memory, and everything switched on."""
+    """A book with as many lessons as it takes and a skill, a managed skill, memories, and everything switched on."""
     skill = "---\nname: {0}\ndescription: {1}\n---\n\n1. Look at the lamp.\n"
-    commit({"AGENTS.md": f"{RULE}\n", f"skills/{LEARNED}/SKILL.md": skill.format(LEARNED, LEARNED_FOR)})
+    rules = "\n\n".join([RULE, *(_more(number) for number in range(17))])
+    dated = "\n\n".join(_more(number) for number in range(17, 51))
+    book = {"AGENTS.md": f"{rules}\n", "dhrona-2026-11-28.md": f"{dated}\n"}
+    commit({**book, f"skills/{LEARNED}/SKILL.md": skill.format(LEARNED, LEARNED_FOR)})
     managed = home / ".local/share/lessonbook/agent/managed-skills" / MANAGED
     managed.mkdir(parents=True)
     (managed / "SKILL.md").write_text(skill.format(MANAGED, MANAGED_FOR))
     for key, value in SETTINGS.items():
         assert run("config", "set", key, value).returncode == 0
+    lessons = [{"text": f"{_more(number)} That was in winter."} for number in range(51, 120)]
+    file = home.parent / "lessons.jsonl"
+    rows = [{"lessonbook": 1, "kind": "lessons"}, *lessons]
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    assert run("memory", "import", str(file), cwd=work).returncode == 0
     assert run("learn", RECALLED, cwd=work).returncode == 0
+
+
+def _more(number: int) -> str:
+    return f'Drum {number} of the wharf winch turns – slowly – "to the left" only, so says C:\\log\\{number}.'
 
 
 @pytest.mark.slow
@@ -65,10 +77,13 @@ def test_an_agent_is_briefed_learns_and_is_left_as_it_was(
         written = files_of(home, name)
         checks_say(host, run, **said)
         look(place, host.looks)
+        briefing = run("brief", cwd=work).stdout.strip()
         out = place.said(host.command(PROMPT, work))
         was_shown(host, model, out)
+        assert len(briefing) > 8_000 and model.shown(briefing), "the longest briefing there is did not arrive whole"
         has_learned(run, work)
         was_noted(host, home)
+        next_session_knows(host, place, model)
 
         assert run("setup", name, "--remove", "--yes", **said).returncode == 0
         for one in host.looks:
@@ -154,6 +169,14 @@ def was_shown(host: Host, model: Model, out: str) -> None:
 def has_learned(run, work: Path) -> None:
     found = json.loads(run("recall", "On which port does the staging database answer?", "--json", cwd=work).stdout)
     assert LESSON in json.dumps(found, ensure_ascii=False), found
+
+
+def next_session_knows(host: Host, place: Place, model: Model) -> None:
+    """What one session learned is in the next one's briefing."""
+    first = len(model.asked)
+    place.said(host.command(PROMPT, place.work))
+    texts = [text for asked in model.asked[first:] for text in asked.texts]
+    assert any(LESSON in text.partition(OPENING)[2].partition(CLOSING)[0] for text in texts)
 
 
 def was_noted(host: Host, home: Path) -> None:
