@@ -6,6 +6,7 @@ The model is scripted (``realagents``); the agents, their homes, our server, hoo
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -16,9 +17,12 @@ from realagents.hosts.registry import HOSTS
 from realagents.model import Model
 from realagents.run import Place
 
+from lessonbook.actions.sessions import Reading
 from lessonbook.core.briefing import CLOSING, OPENING, REMINDER
 from lessonbook.core.tidy import RECALL_OPENING
+from lessonbook.hosts.agents.registry import agent
 from lessonbook.system.surroundings import own_command
+from lessonbook.transcripts.registry import reader_of
 
 RULE = "Stop the quarry crane with the brass key before anybody oils it."
 RECALLED = "The quarry crane restarts only after its brake lamp is green."
@@ -186,7 +190,31 @@ def was_noted(host: Host, home: Path) -> None:
     assert row["repo"] and row["head"]
     if "session-end" in host.events:
         end = json.loads((start.parent / "end.json").read_text())
-        assert not host.transcript or Path(end["transcript"]).is_file(), end
+        if host.transcript:
+            path = Path(end["transcript"])
+            has_marks(host, path.read_bytes())
+            if reader_of(str(path), path.read_bytes()[:4096]):
+                is_read(path, home)
+
+
+def has_marks(host: Host, data: bytes) -> None:
+    """The person's turn and the calls are found in the transcript by the patterns that count them."""
+    dialect = agent(host.name).dialect
+    assert dialect is not None
+    if dialect.count:  # it counts them itself
+        return
+    lines = data.splitlines()
+    turns = [line for line in lines if re.search(dialect.turn, line)]
+    assert any(PROMPT.encode() in line for line in turns if not re.search(dialect.no_turn or rb"(?!)", line))
+    assert any(re.search(dialect.call, line) for line in lines)
+
+
+def is_read(path: Path, home: Path) -> None:
+    """What the agent wrote of the session is read as it was: the person's words, not ours, and the call."""
+    (session,) = Reading().sessions([path], home, {})
+    told = [text for turn in session.turns for text in (turn.prompt, *turn.steered) if text]
+    assert told == [PROMPT]
+    assert any(LESSON in str(call) for turn in session.turns for call in turn.calls)
 
 
 @pytest.mark.slow
