@@ -18,6 +18,8 @@ from lessonbook.transcripts.walk import Found, default_roots, find, read_found
 
 _OURS = ((OPENING, CLOSING), (REMINDER, CLOSING), (RECALL_OPENING, RECALL_CLOSING))
 """The first and last lines of what hooks put into sessions."""
+REPLAYS = "/lessonbook/nights/work/"
+"""What stands in the folder of every session that was a replay of the night's."""
 Progress = Callable[[int, int, str], None]
 """Called with files done, files in all, and the file that is next."""
 
@@ -69,8 +71,10 @@ class Reading:
         roots = [Path(root) for _, root in default_roots(str(home), env)] if paths is None else given
         files, seen = find(roots), Seen()
         for item in read_found(_told(files, progress), seen):
+            if isinstance(item, Session) and REPLAYS in (item.cwd or ""):
+                continue  # nobody's session: a request that the night ran once more
             if isinstance(item, Session):
-                yield _in_their_own_words(item)
+                yield in_their_own_words(item)
             else:
                 self._count(item, named=paths is not None)
 
@@ -86,8 +90,8 @@ def _worth_telling(path: str) -> bool:
     return ".jsonl" in Path(path).name or Path(path).is_dir()
 
 
-def _in_their_own_words(session: Session) -> Session:
-    """The session without the texts of ours that its prompts quote: nobody typed those."""
+def in_their_own_words(session: Session) -> Session:
+    """Return the session without the texts of ours that its prompts quote: nobody typed those."""
     if not any(opening in turn.prompt for turn in session.turns for opening, _ in _OURS):
         return session
     return replace(session, turns=tuple(replace(turn, prompt=_typed(turn.prompt)) for turn in session.turns))
