@@ -56,7 +56,9 @@ class Folder:
         _write(self.top / TRIES, as_document(tries))
 
     def begin(self, now: float) -> str:
-        """Begin a night and return its name; no other has it. Raises ``StoreError``."""
+        """Begin a night and return its name; no other has it. Call it with the lock held. Raises ``StoreError``."""
+        for leftover in (*self.top.glob(".*.tmp"), *self.top.glob("*-*/.*.tmp")):  # of nights that were killed
+            files.remove(leftover, up_to=self.top)
         second = int(now)
         while (self.top / (name := _name(second))).exists():
             second += 1

@@ -69,13 +69,13 @@ class Reading:
         # Absolute, so that a person can open what the evidence names from any folder.
         given = [path.absolute() for path in paths or ()]
         roots = [Path(root) for _, root in default_roots(str(home), env)] if paths is None else given
-        files, seen = find(roots), Seen()
+        files, seen, replays = find(roots), Seen(), Counter[str]()
         for item in read_found(_told(files, progress), seen):
             if isinstance(item, Session) and REPLAYS in (item.cwd or ""):
-                continue  # nobody's session: a request that the night ran once more
-            if isinstance(item, Session):
+                replays[item.path] += 1  # nobody's session: a request that the night ran once more
+            elif isinstance(item, Session):
                 yield in_their_own_words(item)
-            else:
+            elif not item.sessions or item.sessions != replays[item.path]:
                 self._count(item, named=paths is not None)
 
     def _count(self, report: ReadReport, named: bool) -> None:
