@@ -27,6 +27,7 @@ VERBS: dict[str, Verb] = {
     "skills": Verb(f"{_CLI}skills", "list the skills agents find here; show, undo or delete one"),
     "propose": Verb(f"{_CLI}propose", "find lessons in past sessions and offer them for review"),
     "nightly": Verb(f"{_CLI}nightly", "do a night of it: expire, propose, replay, judge, offer, and one note"),
+    "schedule": Verb(f"{_CLI}schedule", "have the night started every day; check it; take it back"),
     "learned": Verb(f"{_CLI}learned", "review what was offered: list, diff, accept, reject"),
     "brief": Verb(f"{_CLI}brief", "print what the next session here starts with"),
     "mcp": Verb(f"{_CLI}mcp", "serve agents over the Model Context Protocol (agents start this)"),
