@@ -55,6 +55,7 @@ class Reading:
     agents: dict[str, AgentCounts] = field(default_factory=dict)
     unread: dict[str, str] = field(default_factory=dict)
     """Files that were not read, and why."""
+    _replays: Counter[str] = field(default_factory=Counter)
 
     def sessions(
         self, paths: Sequence[Path] | None, home: Path, env: Mapping[str, str], progress: Progress | None = None
@@ -69,13 +70,13 @@ class Reading:
         # Absolute, so that a person can open what the evidence names from any folder.
         given = [path.absolute() for path in paths or ()]
         roots = [Path(root) for _, root in default_roots(str(home), env)] if paths is None else given
-        files, seen, replays = find(roots), Seen(), Counter[str]()
+        files, seen = find(roots), Seen()
         for item in read_found(_told(files, progress), seen):
             if isinstance(item, Session) and REPLAYS in (item.cwd or ""):
-                replays[item.path] += 1  # nobody's session: a request that the night ran once more
+                self._replays[item.path] += 1  # nobody's session: a request that the night ran once more
             elif isinstance(item, Session):
                 yield in_their_own_words(item)
-            elif not item.sessions or item.sessions != replays[item.path]:
+            elif not item.sessions or item.sessions != self._replays[item.path]:
                 self._count(item, named=paths is not None)
 
     def _count(self, report: ReadReport, named: bool) -> None:
