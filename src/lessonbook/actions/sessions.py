@@ -53,9 +53,9 @@ class Reading:
     """Reads files one at a time and keeps only counts; iterate ``sessions`` once."""
 
     agents: dict[str, AgentCounts] = field(default_factory=dict)
+    _replays: Counter[str] = field(default_factory=Counter)
     unread: dict[str, str] = field(default_factory=dict)
     """Files that were not read, and why."""
-    _replays: Counter[str] = field(default_factory=Counter)
 
     def sessions(
         self, paths: Sequence[Path] | None, home: Path, env: Mapping[str, str], progress: Progress | None = None

@@ -1,0 +1,182 @@
+"""Nights with agents' own programs, offline: each replays a request against a scripted model, one way and the other.
+
+What is real is all but the model: the command, its permissions, its JSON, its transcript and the reader of that.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("realagents", reason="agents' own programs are run where the folder realagents is")
+
+from realagents.hosts.registry import HOSTS
+from realagents.model import Model, texts
+from realagents.programs import Program
+from realagents.steps import Call, Say, Step, Wire
+
+from lessonbook.actions.night_replay import has_reader
+from tests.actions.conftest import RULE, Place
+from tests.actions.conftest import place as place
+
+GONE, NEW = "prices.txt", "offer.txt"
+MODEL_ARGS = [
+    "-c",
+    'model_provider="scripted"',
+    "-c",
+    'model_providers.scripted={name="scripted",base_url="URL/v1",env_key="SCRIPTED_KEY",wire_api="responses",'
+    "request_max_retries=0,stream_max_retries=0}",
+]
+
+
+@dataclass(frozen=True)
+class Tools:
+    """How one agent reads a file that is not there, and writes one."""
+
+    read: Call
+    write: Call
+    model: str = ""
+    args: tuple[str, ...] = ()
+    cost: bool = False
+    """Whether it tells what it cost."""
+
+
+def _tools(read: str, path: str, write: str, **more: Any) -> Tools:
+    return Tools(Call((read,), {path: GONE}), Call((write,), {path: NEW, "content": "44\n"}), **more)
+
+
+AGENTS = {
+    "claude": _tools("Read", "file_path", "Write", cost=True),
+    "codex": Tools(
+        Call(("exec_command", "shell_command"), {"cmd": f"cat {GONE}"}),
+        Call(("exec_command", "shell_command"), {"cmd": f"echo 44 > {NEW}"}),
+        model="scripted",
+        args=tuple(MODEL_ARGS),
+    ),
+    "gemini": _tools("read_file", "file_path", "write_file", model="gemini-2.5-pro"),
+    "opencode": _tools("read", "filePath", "write", model="scripted/scripted", cost=True),
+    "omp": _tools("read", "path", "write", model="scripted/scripted", cost=True),
+    "hermes": _tools("read_file", "path", "write_file"),
+}
+
+
+@dataclass
+class Ways(Model):
+    """A model that goes the short way where the lesson is in what it was asked."""
+
+    short: tuple[Step, ...] = ()
+    long: tuple[Step, ...] = ()
+    prompts: list[str] = field(default_factory=list)
+
+    def answered(self, wire: Wire, path: str, body: Mapping[str, Any]) -> Step:
+        told = list(texts(body))
+        self.prompts += told
+        self.steps = self.short if any(RULE in text for text in told) else self.long
+        return super().answered(wire, path, body)
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_a_way_that_got_shorter_is_offered(
+    name: str,
+    place: Callable[[], Place],
+    installed: Callable[[str], Program],
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with _model(name) as model:
+        one = _place(name, place, installed, home, monkeypatch, model)
+        record = one.night()
+    (round,) = record["rounds"]
+    assert round["why"] == "its way got shorter, and its answer is as good", (record, model.strange)
+    assert one.pending() == [round["offered"]]
+    assert round["before"][0].endswith("2 failed, 3 calls") and len(round["before"]) == 2
+    assert round["after"].endswith("0 failed, 1 calls")
+    (judged,) = one.prompts("judge")
+    assert judged.count(f"b/{NEW}") == 4 and "Long way done." in judged and "Short way done." in judged
+    assert not (one.repo / NEW).exists()
+    assert (record["spent"] < 0.5) is AGENTS[name].cost or record["spent"] == pytest.approx(0.1)
+    key = "ghp_" + "a1B2c3D4e5F6" * 3
+    assert not any(key in text or "ana@example.org" in text for text in model.prompts)
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_a_model_that_fails_is_a_run_that_did_not_deliver(
+    name: str,
+    place: Callable[[], Place],
+    installed: Callable[[str], Program],
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with _model(name, Broken) as model:
+        one = _place(name, place, installed, home, monkeypatch, model)
+        one.nightly |= {"run_minutes": 1}
+        record = one.night()
+    (round,) = record["rounds"]
+    assert (round["state"], round["offered"]) == ("failed", None), record
+    assert round["why"].startswith(f"base-1: {name} ")
+    assert one.pending() == []
+
+
+@dataclass
+class Broken(Ways):
+    """A model whose server refuses every request."""
+
+    def __enter__(self) -> Broken:
+        super().__enter__()
+        handler = self._server.RequestHandlerClass
+
+        def refuse(it: Any) -> None:
+            it._body()
+            data = json.dumps({"error": {"message": "no such model", "code": 400, "type": "bad"}, "type": "error"})
+            it.send_response(400)
+            it.send_header("Content-Type", "application/json")
+            it.send_header("Content-Length", str(len(data)))
+            it.end_headers()
+            it.wfile.write(data.encode())
+
+        handler.do_POST = refuse  # type: ignore[attr-defined]
+        return self
+
+
+def _model(name: str, kind: type[Ways] = Ways) -> Ways:
+    tools = AGENTS[name]
+    long = (tools.read, tools.read, tools.write, Say("Long way done."))
+    return kind([Say("")], short=(tools.write, Say("Short way done.")), long=long)
+
+
+def _place(
+    name: str,
+    place: Callable[[], Place],
+    installed: Callable[[str], Program],
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    model: Ways,
+) -> Place:
+    """A place where ``name`` replays, pointed at the model."""
+    if not has_reader(name):
+        pytest.skip(f"transcripts of {name} cannot be read yet")
+    program, host, tools = installed(name), HOSTS[name], AGENTS[name]
+    one = place()
+    one.session(
+        "0d0c2c1e-8a77-4d6a-9c61-0d8f6a1b2c3d", "Add 44; mail ana@example.org, key " + "ghp_" + "a1B2c3D4e5F6" * 3
+    )
+    for file, text in host.files(model.url).items():
+        (home / file).parent.mkdir(parents=True, exist_ok=True)
+        (home / file).write_text(text)
+    for key, value in host.env(home, model.url).items():
+        monkeypatch.setenv(key, value)
+    node = shutil.which("node")
+    path = [str(program.bin), os.environ["PATH"], *([str(Path(node).parent)] if node else [])]
+    monkeypatch.setenv("PATH", os.pathsep.join(path))
+    args = json.dumps([word.replace("URL", model.url) for word in tools.args])
+    dollars = "" if name == "claude" else "run_dollars = 0\n"
+    one.more = f'[agents.{name}]\n{dollars}model = "{tools.model}"\nargs = {args}\n'
+    one.nightly = {"agent": name, "rounds": 1, "run_minutes": 5}
+    return one
