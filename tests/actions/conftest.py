@@ -151,10 +151,10 @@ class Place:
 
 
 @pytest.fixture
-def place(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Place]:
+def place(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Place]:
     """``place()``: a repository with one session that went a long way, and everything set up to improve on it."""
 
-    def made() -> Place:
+    def made(request: str = REQUEST) -> Place:
         monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
         for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
             monkeypatch.delenv(name, raising=False)
@@ -169,7 +169,7 @@ def place(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callab
         one.routes()
         one.says("editor", EDIT)
         one.says("judge", GOOD)
-        one.session()
+        one.session(prompt=request)
         return one
 
     return made

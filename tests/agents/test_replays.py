@@ -21,11 +21,13 @@ from realagents.hosts.registry import HOSTS
 from realagents.model import Model, texts
 from realagents.programs import Program
 from realagents.steps import Call, Say, Step, Wire
-
-from lessonbook.actions.night_replay import has_reader
 from tests.actions.conftest import RULE, Place
 from tests.actions.conftest import place as place
 
+from lessonbook.actions.night_replay import has_reader
+
+KEY = "ghp_" + "a1B2c3D4e5F6" * 3
+REQUEST = f"Add the size 44, and tell ana@example.org; the key is {KEY}."
 GONE, NEW = "prices.txt", "offer.txt"
 MODEL_ARGS = [
     "-c",
@@ -85,7 +87,7 @@ class Ways(Model):
 @pytest.mark.parametrize("name", AGENTS)
 def test_a_way_that_got_shorter_is_offered(
     name: str,
-    place: Callable[[], Place],
+    place: Callable[..., Place],
     installed: Callable[[str], Program],
     home: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -102,14 +104,13 @@ def test_a_way_that_got_shorter_is_offered(
     assert judged.count(f"b/{NEW}") == 4 and "Long way done." in judged and "Short way done." in judged
     assert not (one.repo / NEW).exists()
     assert (record["spent"] < 0.5) is AGENTS[name].cost or record["spent"] == pytest.approx(0.1)
-    key = "ghp_" + "a1B2c3D4e5F6" * 3
-    assert not any(key in text or "ana@example.org" in text for text in model.prompts)
+    assert not any(KEY in text or "ana@example.org" in text for text in model.prompts)
 
 
 @pytest.mark.parametrize("name", AGENTS)
 def test_a_model_that_fails_is_a_run_that_did_not_deliver(
     name: str,
-    place: Callable[[], Place],
+    place: Callable[..., Place],
     installed: Callable[[str], Program],
     home: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -153,7 +154,7 @@ def _model(name: str, kind: type[Ways] = Ways) -> Ways:
 
 def _place(
     name: str,
-    place: Callable[[], Place],
+    place: Callable[..., Place],
     installed: Callable[[str], Program],
     home: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -163,10 +164,7 @@ def _place(
     if not has_reader(name):
         pytest.skip(f"transcripts of {name} cannot be read yet")
     program, host, tools = installed(name), HOSTS[name], AGENTS[name]
-    one = place()
-    one.session(
-        "0d0c2c1e-8a77-4d6a-9c61-0d8f6a1b2c3d", "Add 44; mail ana@example.org, key " + "ghp_" + "a1B2c3D4e5F6" * 3
-    )
+    one = place(REQUEST)
     for file, text in host.files(model.url).items():
         (home / file).parent.mkdir(parents=True, exist_ok=True)
         (home / file).write_text(text)
