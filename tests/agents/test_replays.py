@@ -98,7 +98,8 @@ def test_a_way_that_got_shorter_is_offered(
     (round,) = record["rounds"]
     assert round["why"] == "its way got shorter, and its answer is as good", (record, model.strange)
     assert one.pending() == [round["offered"]]
-    assert round["before"][0].endswith("2 failed, 3 calls") and len(round["before"]) == 2
+    assert len(round["before"]) == 2
+    assert all(way.endswith(" failed, 3 calls") and " 0 failed" not in way for way in round["before"])
     assert round["after"].endswith("0 failed, 1 calls")
     (judged,) = one.prompts("judge")
     assert judged.count(f"b/{NEW}") == 4 and "Long way done." in judged and "Short way done." in judged

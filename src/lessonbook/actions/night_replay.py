@@ -131,8 +131,8 @@ def _now(folder: Path) -> float:
 
 
 def _written(root: Path, since: float) -> Iterator[Path]:
-    """Every file below ``root`` that was written since; a database by what is written beside it first."""
-    for folder, _, names in os.walk(root):
+    """Every file below ``root`` (or that itself) that was written since; a database also by what lies beside it."""
+    for folder, _, names in os.walk(root) if root.is_dir() else [(root.parent, (), (root.name, f"{root.name}-wal"))]:
         for name in names:
             path = Path(folder, name)
             try:
