@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -126,6 +128,101 @@ def test_a_model_that_fails_is_a_run_that_did_not_deliver(
     assert one.pending() == []
 
 
+@pytest.mark.parametrize("name", AGENTS)
+def test_one_that_is_not_done_at_its_deadline_is_ended_with_all_it_started(
+    name: str,
+    place: Callable[..., Place],
+    installed: Callable[[str], Program],
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with _model(name, Silent) as model:
+        one = _place(name, place, installed, home, monkeypatch, model)
+        one.nightly |= {"run_minutes": 0.25}
+        record = one.night()
+        model.over.set()
+    (round,) = record["rounds"]
+    assert round["why"] == f"base-1: {name} was not done within 15 seconds, and was ended", record
+    assert model.asked_once.is_set()
+    assert _inside(one.nights) == []
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_nothing_outside_the_clone_is_written_and_no_other_host_is_reached(
+    name: str,
+    place: Callable[..., Place],
+    installed: Callable[[str], Program],
+    home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tools, outside = AGENTS[name], tmp_path / "outside.txt"
+    shell = ("Bash", "bash", "run_shell_command", "terminal", "exec_command", "shell_command")
+    with socket.create_server(("127.0.0.1", 0)) as other, _model(name) as model:
+        reach = f"exec 3<>/dev/tcp/127.0.0.1/{other.getsockname()[1]} && touch {outside}.net"
+        script = f"touch {outside}.shell; bash -c '{reach}'; touch inside.txt"
+        arguments = {key: str(outside) if value == NEW else value for key, value in tools.write.arguments.items()}
+        if "cmd" in arguments:
+            arguments = {"cmd": f"echo 44 > {outside}"}
+        model.long = (
+            Call(tools.write.tools, arguments),
+            Call(shell, {"command": script, "cmd": script, "description": "a test"}),
+            Say("Tried."),
+        )
+        one = _place(name, place, installed, home, monkeypatch, model)
+        one.nightly |= {"runs": 1}
+        record = one.night()
+    (round,) = record["rounds"]
+    assert len(round["before"]) == 1, record
+    assert outside.exists() is (name == "hermes")  # as the docs say: nothing keeps it to the folder
+    assert not Path(f"{outside}.shell").exists()
+    assert not Path(f"{outside}.net").exists()
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_money_ends_a_round_before_the_call(
+    name: str,
+    place: Callable[..., Place],
+    installed: Callable[[str], Program],
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with _model(name) as model:
+        one = _place(name, place, installed, home, monkeypatch, model)
+        one.more = one.more.replace("run_dollars = 0\n", "").replace("model =", "run_dollars = 0.3\nmodel =")
+        one.nightly |= {"runs": 1, "round_dollars": 0.3, "answer_dollars": 0.31}
+        record = one.night()
+    (round,) = record["rounds"]
+    assert len(round["before"]) == 1
+    assert round["why"].startswith("the next call may cost $0.31, and $0."), record
+    assert one.prompts("editor") == [] and round["spent"] <= 0.3
+
+
+def _inside(nights: Path) -> list[str]:
+    """The processes that work below a folder of a night."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if (process / "cwd").readlink().is_relative_to(nights):
+                found.append((process / "cmdline").read_text())
+        except OSError:
+            continue
+    return found
+
+
+@dataclass
+class Silent(Ways):
+    """A model that never answers."""
+
+    over: threading.Event = field(default_factory=threading.Event)
+    asked_once: threading.Event = field(default_factory=threading.Event)
+
+    def answered(self, wire: Wire, path: str, body: Mapping[str, Any]) -> Step:
+        self.asked_once.set()
+        self.over.wait(60)
+        return super().answered(wire, path, body)
+
+
 @dataclass
 class Broken(Ways):
     """A model whose server refuses every request."""
@@ -176,6 +273,7 @@ def _place(
     monkeypatch.setenv("PATH", os.pathsep.join(path))
     args = json.dumps([word.replace("URL", model.url) for word in tools.args])
     dollars = "" if name == "claude" else "run_dollars = 0\n"
-    one.more = f'[agents.{name}]\n{dollars}model = "{tools.model}"\nargs = {args}\n'
+    host = model.url.removeprefix("http://")
+    one.more = f'[agents.{name}]\n{dollars}model = "{tools.model}"\nargs = {args}\nmodel_hosts = ["{host}"]\n'
     one.nightly = {"agent": name, "rounds": 1, "run_minutes": 5}
     return one

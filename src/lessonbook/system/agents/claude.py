@@ -24,7 +24,7 @@ class Claude(Agent):
     name = "claude"
     reader = "claude"
     bounded = True
-    hosts = ("api.anthropic.com",)
+    hosts = ("anthropic.com", "claude.com", "claude.ai")
 
     def own_words(self, task: Task) -> Sequence[str]:
         """Return the options."""

@@ -19,7 +19,7 @@ class Codex(Agent):
 
     name = "codex"
     reader = "codex"
-    hosts = ("api.openai.com", "chatgpt.com", "auth.openai.com")
+    hosts = ("openai.com", "chatgpt.com")
 
     def own_words(self, task: Task) -> Sequence[str]:
         """Return the options."""

@@ -17,7 +17,7 @@ class Gemini(Agent):
 
     name = "gemini"
     reader = "gemini"
-    hosts = ("generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com")
+    hosts = ("googleapis.com", "accounts.google.com")
 
     def own_words(self, task: Task) -> Sequence[str]:
         """Return the options."""

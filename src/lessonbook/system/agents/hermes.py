@@ -19,7 +19,7 @@ class Hermes(Agent):
     name = "hermes"
     reader = "hermes"
     permissions = frozenset((Permission.EDIT, Permission.SHELL))
-    hosts = ("openrouter.ai", "api.anthropic.com", "api.openai.com")
+    hosts = ("openrouter.ai", "anthropic.com", "openai.com", "nousresearch.com")
 
     def own_words(self, task: Task) -> Sequence[str]:
         """Return the options."""

@@ -21,7 +21,7 @@ class Omp(Agent):
 
     name = "omp"
     reader = "omp"
-    hosts = ("api.anthropic.com", "api.openai.com")
+    hosts = ("anthropic.com", "openai.com", "openrouter.ai")
 
     def own_words(self, task: Task) -> Sequence[str]:
         """Return the options."""

@@ -16,7 +16,7 @@ class Opencode(Agent):
 
     name = "opencode"
     reader = "opencode"
-    hosts = ("api.anthropic.com", "api.openai.com", "opencode.ai")
+    hosts = ("anthropic.com", "openai.com", "opencode.ai", "openrouter.ai")
 
     def own_words(self, task: Task) -> Sequence[str]:
         """Return the options; ``--pure`` starts no plugin, ours neither."""

@@ -19,7 +19,7 @@ class Ramabana(Agent):
     reader = "ramabana"
     bounded = True
     permissions = frozenset((Permission.READ, Permission.EDIT))
-    hosts = ("api.anthropic.com", "api.openai.com")
+    hosts = ("anthropic.com", "openai.com", "openrouter.ai")
 
     def own_words(self, task: Task) -> Sequence[str]:
         """Return the options."""

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -24,6 +25,7 @@ from lessonbook.system.settings import environment
 OUTPUT = 64 << 20
 """Bytes an agent may write; more ends it."""
 _NOTICE = 12.0
+_GUARD = (sys.executable, "-I", "-S", guard.__file__)
 _PROMPT_MOST = 100_000
 _NOWHERE = "http://127.0.0.1:9"
 """Where nothing answers: what programs are told to go through that have no business outside."""
@@ -62,7 +64,8 @@ def run_agent(agent: AgentRunner, task: Task, hosts: tuple[str, ...] = ()) -> Ra
     words = list(agent.words(task))
     if max(map(len, words)) > _PROMPT_MOST:
         return Ran(problem=f"{agent.name} takes its prompt as an argument, and this one is too long for that.")
-    own = [sys.executable, "-I", "-S", guard.__file__, f"{task.seconds:g}", task.network.value, *words]
+    ways = ways_out(agent, task, hosts)
+    own = [*_GUARD, f"{task.seconds:g}", "open" if ways is None else ",".join(ways), *words]
     started, env = time.monotonic(), surroundings(agent, task, hosts)
     try:
         ended = run(
@@ -93,13 +96,64 @@ def surroundings(agent: AgentRunner, task: Task, hosts: tuple[str, ...] = ()) ->
     if task.network is Network.OPEN:
         return env
     env |= _OFFLINE
-    # A proxy of the person's is the way to the model, too; then only the agent's own sandbox tells the two apart.
-    if not any(env.get(name) or env.get(name.lower()) for name in _PROXIES):
-        allowed = ",".join(dict.fromkeys((*_LOCAL, *agent.hosts, *hosts, *_named(env))))
-        for name in _PROXIES:
-            env[name] = env[name.lower()] = _NOWHERE
-        env["NO_PROXY"] = env["no_proxy"] = allowed
+    if _has_proxy(env) and task.network is Network.MODEL:
+        return env
+    fenced = ways_out(agent, task, hosts) is not None
+    through = f"http://127.0.0.1:{guard.PROXY}" if fenced else _NOWHERE
+    for name in _PROXIES:
+        env[name] = env[name.lower()] = through
+    allowed = _LOCAL if fenced else (*_LOCAL, *(host for host in _hosts(agent, hosts, env) if ":" not in host))
+    env["NO_PROXY"] = env["no_proxy"] = ",".join(dict.fromkeys(allowed))
     return env
+
+
+def ways_out(agent: AgentRunner, task: Task, hosts: tuple[str, ...] = ()) -> list[str] | None:
+    """Return what can be reached from the network namespace of a run; ``None`` where it has none of its own.
+
+    Without a network that is nothing. With its model's alone it is the model's hosts, where the system lets us make
+    one, and the person needs no proxy: then only variables, and the agent's own sandbox, keep it to them.
+    """
+    if task.network is Network.NONE:
+        return []
+    if task.network is Network.OPEN or _has_proxy(environment()) or not can_fence():
+        return None
+    named = _hosts(agent, hosts, environment())
+    ports = [f":{port}" for host in named if (port := _local_port(host))]
+    return list(
+        dict.fromkeys([*ports, *(host.partition(":")[0] for host in named if host.split(":")[0] not in _LOCAL)])
+    )
+
+
+@cache
+def can_fence() -> bool:
+    """Whether this system lets us make a network namespace; tried once."""
+    if sys.platform != "linux":
+        return False
+    done = run([*_GUARD, "5", "", "true"], b"", timeout=10, folder=Path("/"), env=environment())
+    return done.code == 0
+
+
+def _hosts(agent: AgentRunner, more: tuple[str, ...], env: Mapping[str, str]) -> list[str]:
+    """The hosts of an agent's model, with a port where one is named: its own, the configured, and the environment's."""
+    urls = [value for key, value in env.items() if key.upper().endswith(("_BASE_URL", "_API_BASE", "_ENDPOINT"))]
+    return [*agent.hosts, *more, *filter(None, map(_place, urls))]
+
+
+def _place(url: str) -> str:
+    try:
+        found = urlsplit(url)
+        return f"{found.hostname}:{found.port}" if found.hostname and found.port else found.hostname or ""
+    except ValueError:
+        return ""
+
+
+def _local_port(host: str) -> str:
+    name, _, port = host.rpartition(":")
+    return port if name in _LOCAL and port.isdecimal() else ""
+
+
+def _has_proxy(env: Mapping[str, str]) -> bool:
+    return any(env.get(name) or env.get(name.lower()) for name in _PROXIES)
 
 
 def quieten(scratch: Path) -> None:
@@ -107,9 +161,3 @@ def quieten(scratch: Path) -> None:
     from lessonbook.system.files import write_atomic
 
     write_atomic(scratch / "config.toml", _OFF.encode(), new_mode=0o600)
-
-
-def _named(env: Mapping[str, str]) -> list[str]:
-    """The hosts that the person's environment names as their model's."""
-    urls = [value for key, value in env.items() if key.upper().endswith(("_BASE_URL", "_API_BASE", "_ENDPOINT"))]
-    return [host for url in urls if (host := urlsplit(url).hostname)]
