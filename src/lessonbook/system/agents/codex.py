@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lessonbook.core.agent_run import Network, Permission, Ran, Task
@@ -29,7 +29,12 @@ class Codex(Agent):
         if sandbox == "workspace-write":
             asked = "true" if task.network is Network.OPEN else "false"
             words += ["-c", f"sandbox_workspace_write.network_access={asked}"]
+            words += ["-c", "sandbox_workspace_write.exclude_slash_tmp=true"]
         return [*words, *(["-m", task.model] if task.model else [])]
+
+    def environment(self, task: Task) -> Mapping[str, str]:
+        """Give it a folder of ours for temporary files: its sandbox lets everybody write to that one."""
+        return {"TMPDIR": task.scratch}
 
     def last_words(self, task: Task) -> Sequence[str]:
         """Say that the prompt comes on standard input."""
