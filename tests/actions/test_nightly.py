@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from lessonbook.book import queue
+from lessonbook.book.offer import Offer, offer
+
 Place = Any
 Made = Callable[[], Place]
 
@@ -264,3 +267,43 @@ def test_nothing_identifying_and_no_secret_is_in_a_prompt_or_a_text_that_is_kept
 
 def _tree(folder: Any) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_what_is_nearly_full_is_shortened_where_that_can_be_paid(place: Made, commit: Callable[..., Any]) -> None:
+    one = place()
+    book = commit({"AGENTS.md": "A person's rule.\n"})
+    lesson = "Read sizes with `ls -l`, never by guessing. " * 20
+    for number, length in ((1, 880), (2, 760)):
+        _accepted(one, book, f"Rule {number}: {lesson[:length]}", int(one.now) - (3 - number) * 86_400)
+    assert len((book / "AGENTS.md").read_text()) > 1600
+    one.says("editor", "[kept 1]\n\nRead sizes with `ls -l`.")
+    one.nightly = {"rounds": 0}
+    record = one.night()
+    told = record["compacted"]["global"]
+    assert told["ok"], told
+    assert told["id"] in one.pending()
+    assert one.night()["compacted"] == {}  # one is pending already
+    assert record["spent"] == pytest.approx(0.05)
+    one.nightly = {"rounds": 0, "night_dollars": 0.01}
+    one.git("update-ref", "-d", f"refs/heads/pending/{told['id']}", folder=book)
+    record = one.night()
+    assert "the next call may cost $0.05" in record["compacted"]["global"]["error"]
+    assert (record["spent"], record["ok"]) == (0, False)
+
+
+def test_what_nothing_used_for_thirty_days_leaves(place: Made, commit: Callable[..., Any]) -> None:
+    one = place()
+    book = commit({"AGENTS.md": "A person's rule.\n"})
+    _accepted(one, book, "Old: use the red door.", int(one.now) - 40 * 86_400)
+    _accepted(one, book, "New: use the blue door.", int(one.now) - 2 * 86_400)
+    record = one.night(dry_run=True)
+    assert [row["text"] for row in record["expired"]["global"]["expired"]] == ["Old: use the red door."]
+    record = one.night(replay=False)
+    assert [row["text"] for row in record["expired"]["global"]["expired"]] == ["Old: use the red door."]
+    assert (book / "AGENTS.md").read_text() == "A person's rule.\n\nNew: use the blue door.\n"
+
+
+def _accepted(one: Any, book: Any, rule: str, at: int) -> None:
+    (id,) = offer(book, [Offer("A rule", rule)], at, lambda: one.ids.pop(0))
+    told = queue.accept(book, id, at)
+    assert told["ok"], told
