@@ -26,7 +26,7 @@ NEEDS = (
     "address; `key_env` names the environment variable that holds its key)"
 )
 
-_DOING = {"compact": "compacting", "summary": "summing up old episodes", "replay": "improving on a replay"}
+_DOING = {"compact": "compacting", "summary": "summing up old episodes"}
 
 
 def ask_editor(prompt: str, where: Places, purpose: str) -> Reply:
