@@ -6,13 +6,14 @@ never be replayed is refused once, with the reason, and not looked at again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from lessonbook.actions.session_notes import ended, read_start, session_folder
 from lessonbook.actions.sessions import REPLAYS, in_their_own_words
+from lessonbook.core.compaction import scrubbed
 from lessonbook.core.finding import RouteCost, findings, route_cost
 from lessonbook.core.night import Played, Try, TryState
 from lessonbook.core.session import Session
@@ -47,6 +48,8 @@ class Request:
     cost: RouteCost
     """What its way cost then."""
     at: int
+    scrub: Callable[[str], str] = scrubbed
+    """Takes out of a text what identifies people, and secrets."""
 
     @property
     def key(self) -> str:

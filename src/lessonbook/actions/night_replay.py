@@ -117,7 +117,8 @@ def prompt_of(request: Request, lessons: str) -> str:
     """Return what the agent is asked: the lessons, then the request, scrubbed and with its repository's path gone."""
     root = str(request.source)
     asked = request.prompt.replace(f"{root}/", "").replace(root, ".")
-    return scrubbed(f"{lessons}\n\n{asked}" if lessons else asked)
+    asked = request.scrub(asked)
+    return f"{scrubbed(lessons)}\n\n{asked}" if lessons else asked
 
 
 def has_reader(name: str) -> bool:

@@ -134,16 +134,16 @@ class Round:
 
     def _edited(self, lessons: str, base: Sequence[Replayed]) -> RuleEdit:
         routes = [one.route for one in base if one.route]
-        asked = rule_edit.prompt(self.request.prompt, lessons, routes)
+        asked = rule_edit.prompt(self.request.prompt, lessons, routes, self.request.scrub)
         said = ask(self.night.editor, "editor", asked, self.purse, self.night, self.places, "replay")
-        edit = rule_edit.read(said)
+        edit = rule_edit.read(said, self.request.scrub)
         point("night.edited")
         if edit is None:
             raise _Over("the editor model saw no lesson that would help")
         return edit
 
     def _judge(self, old: Replayed, new: Replayed) -> None:
-        asked = judging.question(self.request.prompt, old.answer, new.answer)
+        asked = judging.question(self.request.prompt, old.answer, new.answer, self.request.scrub)
         said = ask(self.night.judge, "judge", asked.prompt, self.purse, self.night, self.places, "judge")
         point("night.judged")
         if not judging.is_as_good(asked, said):

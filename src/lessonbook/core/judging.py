@@ -7,6 +7,7 @@ The order of the answers is fixed by the request alone, so that neither is first
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -46,10 +47,10 @@ class Question:
     new_first: bool
 
 
-def question(request: str, old: str, new: str) -> Question:
-    """Return the question about two answers to ``request``; all texts are scrubbed and bounded."""
-    shown = bound(scrubbed(request), REQUEST_MOST)[0]
-    answers = [bound(scrubbed(text), ANSWER_MOST)[0] for text in (old, new)]
+def question(request: str, old: str, new: str, scrub: Callable[[str], str] = scrubbed) -> Question:
+    """Return the question about two answers to ``request``; all texts go through ``scrub``, and are bounded."""
+    shown = bound(scrub(request), REQUEST_MOST)[0]
+    answers = [bound(scrub(text), ANSWER_MOST)[0] for text in (old, new)]
     digest = sha256(shown.encode("utf-8", "replace")).hexdigest()
     new_first = int(digest[0], 16) % 2 == 1
     mark = f"=== {digest[:12]}"  # which no answer can hold by chance, so none ends itself early

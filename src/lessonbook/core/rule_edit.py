@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lessonbook.core.candidate import BookKind
@@ -54,21 +54,21 @@ class Route:
     found: Sequence[Finding]
 
 
-def prompt(request: str, lessons: str, routes: Sequence[Route]) -> str:
-    """Return what the editor model is asked, without identifying values and secrets."""
-    shown = [f"=== run {number}\n{_shown(route)}" for number, route in enumerate(routes, 1)]
+def prompt(request: str, lessons: str, routes: Sequence[Route], scrub: Callable[[str], str] = scrubbed) -> str:
+    """Return what the editor model is asked; all texts go through ``scrub``."""
+    shown = [f"=== run {number}\n{_shown(route, scrub)}" for number, route in enumerate(routes, 1)]
     runs = "once" if len(routes) == 1 else f"{len(routes)} times"
     return _ASK.format(
         runs=runs,
         lessons=scrubbed(lessons.strip()) or "(none)",
-        request=bound(scrubbed(request), _TEXT_MOST)[0],
+        request=bound(scrub(request), _TEXT_MOST)[0],
         routes="\n".join(shown),
         title=TITLE_MOST,
         rule=RULE_MOST,
     )
 
 
-def read(reply: str) -> RuleEdit | None:
+def read(reply: str, scrub: Callable[[str], str] = scrubbed) -> RuleEdit | None:
     """Return the edit a reply holds; ``None`` where the model saw none. Raises ``ModelError`` for anything else.
 
     What comes back is cleaned and scrubbed like everything that comes in.
@@ -84,8 +84,8 @@ def read(reply: str) -> RuleEdit | None:
     rule, title, book = found["rule"], found.get("title"), found.get("book", BookKind.PROJECT.value)
     if not isinstance(rule, str) or not isinstance(title, str) or book not in list(BookKind):
         raise ModelError("the editor model's rule, title or book is not what it was asked for.")
-    rule = " ".join(scrubbed(clean_body(rule)).split())
-    title = scrubbed(clean_line(title))
+    rule = " ".join(scrub(clean_body(rule)).split())
+    title = scrub(clean_line(title))
     if not rule or not title or len(rule) > RULE_MOST:
         raise ModelError(f"the editor model's rule is empty, or over {RULE_MOST} characters.")
     return RuleEdit(bound(title, TITLE_MOST)[0], rule, BookKind(book))
@@ -98,20 +98,21 @@ def _unfenced(reply: str) -> str:
     return "\n".join(lines[1:-1]) if fenced else reply.strip()
 
 
-def _shown(route: Route) -> str:
+def _shown(route: Route, scrub: Callable[[str], str]) -> str:
     wrong = {finding.call_id: finding.what for finding in route.found}
-    lines = [_call(number, call, wrong.get(call.id)) for number, call in enumerate(route.turn.calls[:_CALLS_MOST], 1)]
+    calls = enumerate(route.turn.calls[:_CALLS_MOST], 1)
+    lines = [_call(number, call, wrong.get(call.id), scrub) for number, call in calls]
     more = len(route.turn.calls) - _CALLS_MOST
     return "\n".join(lines + ([f"({more} more calls)"] if more > 0 else []))
 
 
-def _call(number: int, call: Call, what: str | None) -> str:
+def _call(number: int, call: Call, what: str | None, scrub: Callable[[str], str]) -> str:
     asked = call.command or json.dumps(dict(call.args), ensure_ascii=False, default=str)
-    line = f"{number}. {call.name}: {_part(asked)} → {call.status.value}"
+    line = f"{number}. {call.name}: {_part(asked, scrub)} → {call.status.value}"
     line += f" (mistake: {what})" if what else ""
     bad = call.status is not CallStatus.OK and call.result
-    return f"{line}\n   {_part(call.result)}" if bad else line
+    return f"{line}\n   {_part(call.result, scrub)}" if bad else line
 
 
-def _part(text: str) -> str:
-    return bound(" ".join(scrubbed(text).split()), _CALL_MOST)[0]
+def _part(text: str, scrub: Callable[[str], str]) -> str:
+    return bound(" ".join(scrub(text).split()), _CALL_MOST)[0]
