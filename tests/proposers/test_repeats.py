@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from lessonbook.core.ports import Proposer
 from lessonbook.core.session import CallStatus
+from lessonbook.proposers.matching import about
 from lessonbook.proposers.registry import PROPOSERS
 from lessonbook.proposers.repeats import Repeats
 from lessonbook.proposers.wording import RULE_LIMIT, TITLE_LIMIT, rule, safe, sentence
@@ -42,11 +43,10 @@ def test_best_first_and_a_copy_of_a_session_counts_once(talk: Start) -> None:
 
 def test_the_keys_of_a_mistake_are_those_of_its_lesson(talk: Start) -> None:
     sessions = [talk(f"s{n}").sh("tok npm run t", NO_COMMAND, 2).sh("npm run t").done() for n in range(2)]
-    repeats = Repeats()
-    (only,) = repeats.propose(sessions)
+    (only,) = Repeats().propose(sessions)
     failed, worked = sessions[0].turns[0].calls
-    assert repeats.about(failed) == {only.key}
-    assert repeats.about(worked) == frozenset()
+    assert about(failed) == {only.key}
+    assert about(worked) == frozenset()
 
 
 def test_one_pass_over_a_stream(talk: Start) -> None:

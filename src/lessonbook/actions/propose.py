@@ -22,7 +22,7 @@ from lessonbook.core.project import Project
 from lessonbook.core.session import Session
 from lessonbook.proposers.merged import JOINT
 from lessonbook.proposers.registry import PROPOSERS
-from lessonbook.proposers.repeats import MOST_A_RUN
+from lessonbook.proposers.shortlist import shortlist
 from lessonbook.proposers.wording import alike, flat, same_rule
 from lessonbook.system.locks import locked
 from lessonbook.system.settings import Places, Settings
@@ -37,8 +37,6 @@ _WAIT = 60.0
 _Chosen = tuple[Proposal, Path, Project | None]
 """A proposal, the folder of its book, and the project of that book."""
 _OWN_WORDS = ("corrected", "recorded")
-_A_PERSONS_WORDS = ("refused", "corrected")
-"""Kinds whose evidence holds what a person said: the surest there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,28 +181,14 @@ class _Books:
 def _choose(
     ranked: Sequence[Proposal], budget: int, books: _Books, memories: Sequence[str]
 ) -> tuple[list[_Chosen], tuple[LeftOut, ...]]:
-    """Take the best that are new, within the budget; what is known already has used its share of it.
-
-    What a person said in their own words has no budget, only the most of one run; it comes first where that is short.
-    """
-    reasons: dict[int, str | None] = {}
-    used = new = 0
-    for at in sorted(range(len(ranked)), key=lambda at: not _spoken(ranked[at])):
-        reason, free = _why_not(ranked[at], books, memories), _spoken(ranked[at])
-        if reason is None and ((used >= budget and not free) or new >= MOST_A_RUN):
-            reason = f"over this run's limit of {MOST_A_RUN if free else min(budget, MOST_A_RUN)}"
-        new += reason is None
-        used += reason in (None, KNOWN) and not free
-        reasons[at] = reason
-    chosen = [(one, *books.of(one)) for at, one in enumerate(ranked) if reasons[at] is None]
-    return chosen, tuple(
-        _left_out(one, why, books) for at, one in enumerate(ranked) if (why := reasons[at]) is not None
+    """Take the best that are new, within the budget; and say why each of the others is left out."""
+    reasons = {at: why for at, one in enumerate(ranked) if (why := _why_not(one, books, memories)) is not None}
+    known = {at for at, why in reasons.items() if why == KNOWN}
+    shown, over = shortlist(ranked, budget, known, reasons.keys() - known)
+    left_out = sorted((reasons | over).items())
+    return [(ranked[at], *books.of(ranked[at])) for at in shown], tuple(
+        _left_out(ranked[at], why, books) for at, why in left_out
     )
-
-
-def _spoken(proposal: Proposal) -> bool:
-    """Whether it rests on what a person said, rather than only did."""
-    return proposal.evidence.kind in _A_PERSONS_WORDS and bool(proposal.evidence.examples.get("said"))
 
 
 def _left_out(proposal: Proposal, reason: str, books: _Books | None = None) -> LeftOut:

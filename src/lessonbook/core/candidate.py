@@ -53,3 +53,5 @@ class Proposal:
     """A folder of the project it belongs to, where ``book`` is ``PROJECT``."""
     repo: str | None = None
     """The remote address of that project's repository, where the sessions record it."""
+    about: tuple[str, ...] = ()
+    """Keys of the calls it is about, where ``key`` says more than that; else ``key`` is all there is."""

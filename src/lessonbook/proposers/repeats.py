@@ -10,16 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from lessonbook.core.candidate import Proposal
-from lessonbook.core.failure import read_failure
-from lessonbook.core.session import Call, Session
+from lessonbook.core.session import Session
 from lessonbook.proposers import blocked, corrected, fixed, prepared, recorded, refused
-from lessonbook.proposers.draft import Draft, comparable_key
+from lessonbook.proposers.draft import Draft
 from lessonbook.proposers.fixed_rules import AGAIN, FIXED
 from lessonbook.proposers.incident import History, Incident
 from lessonbook.proposers.merged import merged
 from lessonbook.proposers.wording import same_rule
 
-MOST_A_RUN = 12
 FEW = 3
 SESSIONS_A_PROPOSAL = 4
 """At most one proposal for this many sessions: a person has to read them."""
@@ -67,14 +65,6 @@ class Repeats:
         ranked = sorted(_distinct(wanted), key=_rank)
         self.once = [draft.proposal for draft in ranked if draft.sessions < _LEAST]
         return [draft.proposal for draft in ranked if draft.sessions >= _LEAST]
-
-    def about(self, call: Call) -> frozenset[str]:
-        """Return the keys a proposal about this call would carry: how to tell whether a lesson names a mistake."""
-        failure = read_failure(call)
-        topics = refused.topics(call) | blocked.topics(call)
-        if failure is not None and (not failure.answer or failure.unrun):
-            topics.add(fixed.topic_of(failure))
-        return frozenset(map(comparable_key, topics))
 
     def budget(self) -> int:
         """How many proposals the sessions read are good for, known ones included: a few even for a handful."""
