@@ -112,7 +112,7 @@ def propose(
 
     def read() -> Iterator[Session]:
         for session in reading.sessions(paths, places.home, env, progress):
-            kinds.update(str(finding.kind) for finding in findings(session))
+            kinds.update(str(finding.kind) for finding in findings(session, settings.routes))
             yield projects.placed(session)
 
     ranked = proposer.propose(read())

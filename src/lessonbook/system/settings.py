@@ -19,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from lessonbook.core.route import Route
+
 
 class Places(Value):
     """Where things live on this machine. ``config`` holds the books; ``state`` cursors and logs."""
@@ -63,6 +65,7 @@ class Settings(Value):
     review_name: str | None = None
     review_email: str | None = None
     editor: Editor | None = None
+    routes: tuple[Route, ...] = ()
 
 
 def environment() -> dict[str, str]:
@@ -166,6 +169,7 @@ def parse(table: Mapping[str, Any], where: Places) -> Settings:
         review_name=_text(review, "review.name", "") or None,
         review_email=_text(review, "review.email", "") or None,
         editor=_editor(_table(table, "editor")),
+        routes=_routes(_table(table, "findings")),
     )
 
 
@@ -185,6 +189,14 @@ def _editor(table: Mapping[str, Any]) -> Editor | None:
     if command and (model or key):
         raise SetupError("editor.model and editor.key_env belong to editor.url; put the model into editor.command.")
     return Editor(tuple(command), url, model, key, float(timeout))
+
+
+def _routes(table: Mapping[str, Any]) -> tuple[Route, ...]:
+    if not table:  # as nearly always: hooks do without what reads it
+        return ()
+    from lessonbook.system.settings_findings import routes
+
+    return routes(table)
 
 
 def _base(env: Mapping[str, str], name: str, default: Path) -> Path:
