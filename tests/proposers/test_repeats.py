@@ -7,22 +7,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lessonbook.core.ports import Proposer
 from lessonbook.core.session import CallStatus
 from lessonbook.proposers.matching import about
-from lessonbook.proposers.registry import PROPOSERS
+from lessonbook.proposers.recorded import Recorded
 from lessonbook.proposers.repeats import Repeats
 from lessonbook.proposers.wording import RULE_LIMIT, TITLE_LIMIT, rule, safe, sentence
 
 Start = Callable[..., Any]
 NO_COMMAND = "error: unrecognized subcommand 'npm'"
-
-
-@pytest.mark.parametrize("name", PROPOSERS)
-def test_every_proposer_meets_the_protocol(name: str) -> None:
-    made = PROPOSERS[name]()
-    assert isinstance(made, Proposer) and made.name == name
-    assert list(made.propose([])) == []
 
 
 def test_the_budget_grows_with_the_sessions_read(talk: Start) -> None:
@@ -63,7 +55,8 @@ def test_nothing_of_a_person_or_a_key_reaches_a_proposal(talk: Start) -> None:
         start.refuse(f"curl -H 'token: {SECRET}' https://x.example", f"no, ana@example.org said never, key {SECRET}")
         return start.tool("learn", memory=f"Ana's key is {SECRET}, mail ana@example.org.").done()
 
-    text = repr(list(Repeats().propose([session(0), session(1)])))
+    sessions = [session(0), session(1)]
+    text = repr([*Repeats().propose(sessions), *Recorded().propose(sessions)])
     assert "refused" in text and "recorded" in text
     for hidden in (SECRET, "ana@example.org", "a1B2a1B2"):
         assert hidden not in text

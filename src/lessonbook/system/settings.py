@@ -37,6 +37,10 @@ class Places(Value):
         return self.config / "learned"
 
 
+PROPOSERS = ("repeats", "procedures", "recorded")
+"""Which proposers run where nothing else is said: those that ask no model."""
+
+
 class Editor(Value):
     """The editor model: a command that reads the prompt on standard input, or an OpenAI-compatible address."""
 
@@ -66,6 +70,7 @@ class Settings(Value):
     review_email: str | None = None
     editor: Editor | None = None
     routes: tuple[Route, ...] = ()
+    proposers: tuple[str, ...] = PROPOSERS
 
 
 def environment() -> dict[str, str]:
@@ -161,6 +166,8 @@ def parse(table: Mapping[str, Any], where: Places) -> Settings:
         learning=_flag(table, "learning", True),
         autolearn_enabled=_flag(autolearn, "autolearn.enabled", False),
         autolearn_review=_flag(autolearn, "autolearn.review", False),
+        routes=_routes(_table(table, "findings")),
+        proposers=_words(_table(table, "propose"), "propose.proposers", PROPOSERS),
         autolearn_min_tool_calls=_count(autolearn, "autolearn.min_tool_calls", 5),
         recall_on_prompt=_flag(_table(table, "recall"), "recall.on_prompt", False),
         memory_backend=_text(memory, "memory.backend", "off"),
@@ -169,7 +176,6 @@ def parse(table: Mapping[str, Any], where: Places) -> Settings:
         review_name=_text(review, "review.name", "") or None,
         review_email=_text(review, "review.email", "") or None,
         editor=_editor(_table(table, "editor")),
-        routes=_routes(_table(table, "findings")),
     )
 
 
@@ -189,6 +195,13 @@ def _editor(table: Mapping[str, Any]) -> Editor | None:
     if command and (model or key):
         raise SetupError("editor.model and editor.key_env belong to editor.url; put the model into editor.command.")
     return Editor(tuple(command), url, model, key, float(timeout))
+
+
+def _words(table: Mapping[str, Any], name: str, default: tuple[str, ...]) -> tuple[str, ...]:
+    value = table.get(name.rpartition(".")[2], list(default))
+    if not isinstance(value, list) or not value or not all(isinstance(word, str) and word for word in value):
+        raise SetupError(f'{name} must be a list of words in the configuration, such as ["{default[0]}"].')
+    return tuple(dict.fromkeys(value))
 
 
 def _routes(table: Mapping[str, Any]) -> tuple[Route, ...]:
