@@ -10,10 +10,10 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lessonbook.core.errorline import LINE_LIMIT, error_line, mask, plain_lines
+from lessonbook.core.checks import is_check
+from lessonbook.core.errorline import LINE_LIMIT, error_of, mask, plain_lines
 from lessonbook.core.session import Call, CallKind, CallStatus
 from lessonbook.core.shell import Command, simple_commands
-from lessonbook.core.shelltokens import word_set
 
 
 class Trouble(StrEnum):
@@ -108,19 +108,13 @@ NEVER_RAN = frozenset(
 )
 """Reasons that mean the command did not do its work at all: a mistake even where the command is a test run."""
 
-_CHECK_WORDS = word_set(
-    "test tests tested spec specs e2e lint linter linting check checks typecheck types build compile fmt format "
-    "verify ci vet clippy coverage validate pytest py.test jest vitest mocha ava karma cypress playwright eslint "
-    "tslint biome prettier stylelint tsc ruff flake8 pylint mypy pyright black isort bandit golangci-lint "
-    "staticcheck rubocop rspec phpunit phpstan psalm shellcheck hadolint ktlint detekt swiftlint ctest cmake make "
-    "ninja gradle gradlew mvn mvnw bazel msbuild xcodebuild tox nox pre-commit lefthook husky webpack vite rollup "
-    "esbuild precommit pretest"
-)
-_INSTALLS = frozenset({"npm ci"})
 _SEARCHES = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ack", "diff", "cmp", "test", "[", "[[", "pgrep", "which"})
 _HOOKED = frozenset({"commit", "push", "rebase", "merge", "pull", "cherry-pick", "revert", "stash"})
 _GIT_OWN = re.compile(r"(?:error|fatal): |git: |usage: git|unknown (?:option|switch)", re.IGNORECASE)
 _NOT_FOUND = 127
+_READ_MOST = 256
+_READ: dict[int, tuple[Call, Failure]] = {}
+"""What was read of the calls met last: several findings and proposers ask about the same one in a row."""
 _EARLY = 6
 """A command that never ran says so in its first lines; a red test may print the same words much later."""
 _ABSENT_MODULE = re.compile(
@@ -157,29 +151,28 @@ class Failure:
 
 
 def read_failure(call: Call) -> Failure | None:
-    """Return what a failed call says; ``None`` for a call that did not fail."""
+    """Return what a failed call says; ``None`` for a call that did not fail. Reading one again costs nothing."""
     if call.status is not CallStatus.FAILED:
         return None
+    known = _READ.get(id(call))
+    if known is not None and known[0] is call:
+        return known[1]
+    if len(_READ) >= _READ_MOST:
+        _READ.clear()
+    failure = _read(call)
+    _READ[id(call)] = call, failure
+    return failure
+
+
+def _read(call: Call) -> Failure:
     lines = plain_lines(call.result)
-    error = error_line(call.result)
+    error = error_of(lines)
     if call.kind is CallKind.SHELL and call.command is not None:
         return _shell_failure(call, call.command, lines, error)
     trouble = _first(_TOOL_PATTERNS, lines[0] if lines else error)
     told = lines[0][:LINE_LIMIT] if lines and trouble else error
     subject = _subject(trouble, told, "")
     return Failure(call.name, told, _reason(trouble, told), trouble, answer=False, subject=subject)
-
-
-def is_check(command: Command) -> bool:
-    """Whether the command tests, lints, type-checks, formats or builds: its failing is an answer."""
-    if command.family in _INSTALLS:
-        return False
-    words = [command.program]
-    if not command.plain_utility:
-        words += [word for word in command.words[1:5] if not word.startswith("-")]
-    elif (command.verb or "").startswith("-m ") or command.words[1:2] == ("manage.py",):
-        words.append(command.words[2] if len(command.words) > 2 else "")
-    return any(part in _CHECK_WORDS for word in words for part in _parts(word))
 
 
 def _shell_failure(call: Call, script: str, lines: list[str], error: str) -> Failure:
@@ -247,9 +240,14 @@ def _shell_trouble(lines: list[str]) -> tuple[Trouble | None, str]:
 
 def _absent_module(lines: list[str]) -> str:
     """The line that names the module a check could not import; ``""`` where there is none, or a test ran."""
-    if any(_SOME_TEST_RAN.search(line) and not _OF_FILES.match(line) for line in lines):
+    found = next((match[1] for line in lines if _of_module(line) and (match := _ABSENT_MODULE.match(line))), "")
+    if not found or any(_SOME_TEST_RAN.search(line) and not _OF_FILES.match(line) for line in lines):
         return ""
-    return next((match[1][:LINE_LIMIT] for line in lines if (match := _ABSENT_MODULE.match(line))), "")
+    return found[:LINE_LIMIT]
+
+
+def _of_module(line: str) -> bool:
+    return "No module named" in line or "Cannot find" in line
 
 
 def _responsible(commands: tuple[Command, ...], error: str) -> Command | None:
@@ -286,10 +284,6 @@ def _is_answer(call: Call, commands: tuple[Command, ...], error: str) -> bool:
 
 def _hooked(command: Command) -> bool:
     return "git" in command.words[:2] and not _HOOKED.isdisjoint(command.words[1:4])
-
-
-def _parts(word: str) -> list[str]:
-    return [word, *re.split(r"[/:_.-]", word)]
 
 
 def _first(patterns: tuple[tuple[Trouble, re.Pattern[str]], ...], text: str) -> Trouble | None:

@@ -121,7 +121,7 @@ def _repeats(turn: Turn) -> Iterator[Finding]:
     """A call that failed before in this turn and fails again, with nothing changed in between."""
     failed: set[str] = set()
     for call in turn.calls:
-        if changes_state(call):
+        if failed and changes_state(call):
             failed.clear()
         if call.status is not CallStatus.FAILED:
             continue
@@ -159,16 +159,24 @@ def _bypasses(turn: Turn, tools: dict[CallKind, str]) -> Iterator[Finding]:
 
 def _rereads(turn: Turn) -> Iterator[Finding]:
     """A file read again with the same arguments and the same answer, with nothing changed in between."""
-    seen: dict[str, str] = {}
+    seen: dict[object, str] = {}
     for call in turn.calls:
-        if changes_state(call):
+        if seen and changes_state(call):
             seen.clear()
         if call.kind is not CallKind.READ or call.status is not CallStatus.OK or not call.result:
             continue
-        same = same_call(call)
+        same = _asked(call)
         if seen.get(same) == call.result:
             yield Finding(FindingKind.REREAD, turn.n, call.id, call.name, "read again though nothing had changed")
         seen[same] = call.result
+
+
+def _asked(call: Call) -> object:
+    """What equal readings share: cheap for plain arguments, as nearly all are."""
+    plain = all(isinstance(value, str | int | None) for value in call.args.values())
+    if not plain or not _VOLATILE_ARGS.isdisjoint(call.args):
+        return same_call(call)
+    return call.name, tuple(sorted(call.args.items())), call.args_raw
 
 
 def _escalations(turn: Turn) -> Iterator[Finding]:

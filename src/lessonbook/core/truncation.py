@@ -14,6 +14,8 @@ _CUT = re.compile(
     r"|\btokens truncated\b|\bfull output (?:was )?saved to\b",
     re.IGNORECASE,
 )
+_SIGNS = ("runcated", "mitted", "oo large", "saved to")
+"""One of these is in every answer that says so, and in few others."""
 _LEAST = 1_000
 """Shorter answers are whole; what they say of truncation is their own subject."""
 
@@ -22,19 +24,20 @@ def made_again(calls: Sequence[Call]) -> Iterator[Call]:
     """Yield each call that repeats one whose answer was cut, with nothing changed in between."""
     cut: set[tuple[str, ...]] = set()
     for call in calls:
-        if changes_state(call):
+        if cut and changes_state(call):
             cut.clear()
-        errand = _errand(call)
-        if errand and errand in cut:
+        if cut and (errand := _errand(call)) in cut:
             cut.discard(errand)
             yield call
-        if errand and call.status is CallStatus.OK and was_cut(call.result):
+        if call.status is CallStatus.OK and was_cut(call.result) and (errand := _errand(call)):
             cut.add(errand)
 
 
 def was_cut(result: str) -> bool:
     """Whether the answer says that something of it was left out."""
-    return len(result) >= _LEAST and _CUT.search(result) is not None
+    if len(result) < _LEAST or not any(sign in result for sign in _SIGNS):
+        return False
+    return _CUT.search(result) is not None
 
 
 def _errand(call: Call) -> tuple[str, ...]:

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from lessonbook.core.checks import is_check
 from lessonbook.core.effect import changes_state, command_changes
-from lessonbook.core.failure import Failure, is_check, read_failure
+from lessonbook.core.failure import Failure, read_failure
 from lessonbook.core.session import Call, CallKind, CallStatus, Session, Turn
 from lessonbook.core.shell import Command, simple_commands
 from lessonbook.core.skill import Skill, SkillDraft, prepare

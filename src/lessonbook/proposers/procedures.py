@@ -12,8 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from lessonbook.core.checks import is_check
 from lessonbook.core.effect import changes_state, command_changes
-from lessonbook.core.failure import is_check
 from lessonbook.core.session import CallKind, CallStatus, Session
 from lessonbook.core.shell import Command, simple_commands
 from lessonbook.core.skill import Skill, SkillDraft, prepare
