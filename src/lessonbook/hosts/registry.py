@@ -28,6 +28,7 @@ VERBS: dict[str, Verb] = {
     "propose": Verb(f"{_CLI}propose", "find lessons in past sessions and offer them for review"),
     "findings": Verb(f"{_CLI}findings", "single mistakes of past sessions, as rates"),
     "report": Verb(f"{_CLI}report", "whether mistakes get fewer, week by week, beside what was accepted"),
+    "export": Verb(f"{_CLI}export", "write one past session as ATIF, which other programs read"),
     "learned": Verb(f"{_CLI}learned", "review what was offered: list, diff, accept, reject"),
     "nightly": Verb(f"{_CLI}nightly", "do a night of it: expire, propose, replay, judge, offer, and one note"),
     "schedule": Verb(f"{_CLI}schedule", "have the night started every day; check it; take it back"),
