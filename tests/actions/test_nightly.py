@@ -238,7 +238,7 @@ def test_nobodys_replay_is_mined_or_replayed(place: Made) -> None:
 def test_nothing_identifying_and_no_secret_is_in_a_prompt_or_a_text_that_is_kept(place: Made) -> None:
     key, mail, phone = "ghp_" + "a1B2c3D4e5F6" * 3, "ana.lind@example.org", "+49 151 23456789"
     one = place()
-    planted = f"key={key} mail {mail} phone {phone} in /home/analind/shop and 81.2.69.142"
+    planted = f"key={key} mail {mail} phone {phone} in /home/analind/shop and 81.2.69.142 by Marta Quell"
     one.routes(
         long=[
             *[{"run": f"make '{planted}'"}] * 2,
@@ -261,7 +261,7 @@ def test_nothing_identifying_and_no_secret_is_in_a_prompt_or_a_text_that_is_kept
     prompts = [json.loads(path.read_text().splitlines()[0])["message"]["content"] for path in replayed]
     assert len(prompts) >= 3
     for text in (*kept, *prompts):
-        for secret in (key, mail, phone, "analind", "81.2.69.142"):
+        for secret in (key, mail, phone, "analind", "81.2.69.142", "Quell"):
             assert secret not in text, text
 
 

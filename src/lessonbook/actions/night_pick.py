@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lessonbook.actions.names import learn_names
 from lessonbook.actions.session_notes import ended, read_start, session_folder
 from lessonbook.actions.sessions import REPLAYS, in_their_own_words
 from lessonbook.core.compaction import scrubbed
 from lessonbook.core.finding import RouteCost, findings, route_cost
 from lessonbook.core.night import Played, Try, TryState
+from lessonbook.core.redact_names import Names
 from lessonbook.core.session import Session
 from lessonbook.system.clones import has_commit
 from lessonbook.system.settings import Places
@@ -134,8 +136,15 @@ def _request(row: Mapping[str, Any], session: Session | None, places: Places) ->
     at = row.get("at")
     return Request(
         row["agent"], row["session"], session.path, source, start["head"], inside, prompt, cost,
-        at if isinstance(at, int) else 0,
+        at if isinstance(at, int) else 0, _scrub(session),
     )  # fmt: skip
+
+
+def _scrub(session: Session) -> Callable[[str], str]:
+    """What takes out of a text whatever identifies a person: the names this session gives away, and what looks so."""
+    names = Names()
+    learn_names(session, names)
+    return lambda text: names.without(scrubbed(text), guess=True)
 
 
 def _start(row: Mapping[str, Any], places: Places) -> dict[str, Any] | None:
