@@ -219,6 +219,7 @@ def test_replays_leave_the_repository_alone_and_their_clones_are_cleaned_by_age(
         path: data for path, data in before.items() if "/.git/index" not in path
     }
     work = one.nights / "work" / name
+    assert work.parent.stat().st_mode & 0o077 == 0
     assert sorted(path.name for path in (work / "1").iterdir()) == ["base-1", "base-2", "candidate"]
     one.now += 6 * 86_400
     one.night()
