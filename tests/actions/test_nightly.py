@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from lessonbook.actions.doctor_night import look
 from lessonbook.book import queue
 from lessonbook.book.offer import Offer, offer
+from lessonbook.system.settings import places
 
 Place = Any
 Made = Callable[[], Place]
@@ -125,7 +127,7 @@ def test_a_request_on_which_nothing_goes_wrong_again_asks_no_model(place: Made) 
 )
 def test_a_run_that_does_not_deliver_is_tried_again_twice_at_most(place: Made, steps: Any, why: str) -> None:
     one = place()
-    one.nightly = {"run_minutes": 0.02}
+    one.nightly = {"run_minutes": 0.02} if "sleep" in steps[0] else {}
     one.routes(long=steps)
     for _ in range(3):
         (round,) = one.night()["rounds"]
@@ -219,6 +221,7 @@ def test_replays_leave_the_repository_alone_and_their_clones_are_cleaned_by_age(
         path: data for path, data in before.items() if "/.git/index" not in path
     }
     work = one.nights / "work" / name
+    assert work.parent.stat().st_mode & 0o077 == 0
     assert sorted(path.name for path in (work / "1").iterdir()) == ["base-1", "base-2", "candidate"]
     one.now += 6 * 86_400
     one.night()
@@ -307,3 +310,24 @@ def _accepted(one: Any, book: Any, rule: str, at: int) -> None:
     (id,) = offer(book, [Offer("A rule", rule)], at, lambda: one.ids.pop(0))
     told = queue.accept(book, id, at)
     assert told["ok"], told
+
+
+def test_the_doctor_tells_of_the_night(place: Made) -> None:
+    one = place()
+
+    def told() -> list[tuple[str, str]]:
+        return [(str(check.level), check.found) for check in look(places(), one.now)]
+
+    assert told() == []
+    one.configure()
+    assert told() == [("fine", "replays with scripted")]
+    name = one.night()["night"]
+    assert told()[1][1].endswith(f"its note: {one.nights / name / 'note.md'}")
+    one.nightly = {"agent": "codex"}
+    one.configure()
+    assert told()[0][0] == "problem" and "replays with codex cannot be run: nothing says what a run" in told()[0][1]
+    one.nightly = {"rounds": "many"}
+    one.configure()
+    assert told() == [
+        ("problem", "nightly.rounds must be a whole number from 0 to 100 in the configuration, not 'many'.")
+    ]

@@ -59,6 +59,7 @@ class Folder:
         """Begin a night and return its name; no other has it. Call it with the lock held. Raises ``StoreError``."""
         for leftover in (*self.top.glob(".*.tmp"), *self.top.glob("*-*/.*.tmp")):  # of nights that were killed
             files.remove(leftover, up_to=self.top)
+        files.make_folder(self.top / WORK)
         second = int(now)
         while (self.top / (name := _name(second))).exists():
             second += 1

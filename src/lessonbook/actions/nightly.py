@@ -139,10 +139,12 @@ class Nightly:
         def chat(prompt: str) -> str:
             return ask(self.night.editor, "editor", prompt, purse, self.night, self.places, "compact")
 
-        told = compacting.compact(book.folder, None, chat, int(self.clock()), self.random_hex)
+        try:
+            told = compacting.proposed(book.folder, None, chat, int(self.clock()), self.random_hex)
+        except LessonbookError as error:
+            told = {"ok": False, "error": str(error)}
+            self.told.fail(f"compacting {book.name}", error)
         self.told.compacted[book.name] = told
-        if not told["ok"]:
-            self.told.failed.append(f"compacting {book.name}: {told['error']}")
 
     def _propose(self) -> None:
         """Run the proposers that need no model: what they offer rests on evidence of its own."""
