@@ -28,6 +28,7 @@ VERBS: dict[str, Verb] = {
     "propose": Verb(f"{_CLI}propose", "find lessons in past sessions and offer them for review"),
     "findings": Verb(f"{_CLI}findings", "single mistakes of past sessions, as rates"),
     "report": Verb(f"{_CLI}report", "whether mistakes get fewer, week by week, beside what was accepted"),
+    "watch": Verb(f"{_CLI}watch", "whether accepted lessons helped; propose to take out those that did not"),
     "learned": Verb(f"{_CLI}learned", "review what was offered: list, diff, accept, reject"),
     "brief": Verb(f"{_CLI}brief", "print what the next session here starts with"),
     "mcp": Verb(f"{_CLI}mcp", "serve agents over the Model Context Protocol (agents start this)"),
