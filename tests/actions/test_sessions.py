@@ -61,6 +61,18 @@ def test_every_agent_is_found_where_it_keeps_its_sessions(tmp_path: Path) -> Non
     assert agents < {reader.agent for reader in READERS}
 
 
+def test_side_files_are_told_of_only_where_they_are_named(tmp_path: Path) -> None:
+    filled(tmp_path, "please fix it")
+    beside = tmp_path / ".config/ramabana/agent-details/x.jsonl"
+    put(beside, '{"turn_id":"t","details":{}}\n')
+    reading = Reading()
+    assert list(reading.sessions(None, tmp_path, {})) and not reading.unread
+    assert reading.agents["ramabana"].files == 1
+    named = Reading()
+    assert not list(named.sessions([beside], tmp_path, {}))
+    assert list(named.unread) == [str(beside)]
+
+
 @pytest.mark.parametrize("said", [f"{BRIEFING}\nplease fix it", f"please fix it\n\n{BRIEFING}"])
 def test_our_own_briefing_is_never_what_a_person_said(tmp_path: Path, said: str) -> None:
     filled(tmp_path, said)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -320,3 +321,29 @@ def test_what_is_read_is_the_path_from_the_last_message_to_the_root(tmp_path: Pa
     (session,), report = read(tmp_path, file)
     assert prompts(session) == path[::-1]
     assert report.skipped.get(LEFT, 0) == len(ids) - len(path)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(damage=st.lists(st.tuples(st.floats(0, 1), st.floats(0, 0.2), st.binary(max_size=50)), min_size=1, max_size=3))
+def test_random_damage_costs_only_what_it_touches(tmp_path: Path, damage: list[tuple[float, float, bytes]]) -> None:
+    file = PiFile()
+    for n in range(6):
+        file.user(f"request {n}")
+        file.run(f"result {n}")
+        file.say(f"reply {n}")
+    lines = file.lines()
+    data = b"".join(line + b"\n" for line in lines)
+    for at, share, put in damage:
+        start = int(at * len(data))
+        data = data[:start] + put + data[start + int(share * len(data)) :]
+    path = tmp_path / NAME
+    path.write_bytes(data)
+    *sessions, report = READER.read(str(path))
+    assert isinstance(report, ReadReport) and path.read_bytes() == data
+    repr(sessions).encode("utf-8")
+    results = {call.result for one in sessions if isinstance(one, Session) for turn in one.turns for call in turn.calls}
+    whole = set(data.split(b"\n"))
+    for call, result in itertools.pairwise(lines):
+        for n in range(6):
+            if f'"result {n}"'.encode() in result and call in whole and result in whole:
+                assert f"result {n}" in results

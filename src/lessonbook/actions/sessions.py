@@ -15,7 +15,7 @@ from lessonbook.core.session import ReadReport, Session
 from lessonbook.core.tidy import RECALL_CLOSING, RECALL_OPENING
 from lessonbook.system.cursors import Cursors
 from lessonbook.system.projects import identify
-from lessonbook.transcripts.aliens import READ_ALONG
+from lessonbook.transcripts.aliens import READ_ALONG, is_beside
 from lessonbook.transcripts.incremental import new_found
 from lessonbook.transcripts.walk import Found, default_roots, find, read_found
 
@@ -92,12 +92,17 @@ class Reading:
                 self._count(item, named=paths is not None)
 
     def _count(self, report: ReadReport, named: bool) -> None:
-        if report.problem == READ_ALONG and report.path not in self._given:
+        if report.problem and report.path not in self._given and _goes_without_saying(report.problem, named):
             return
         if report.problem and (named or report.agent or _worth_telling(report.path)):
             self.unread[report.path] = report.problem
         if report.agent:
             self.agents.setdefault(report.agent, AgentCounts()).add(report)
+
+
+def _goes_without_saying(problem: str, named: bool) -> bool:
+    """Whether it need not be told that a file was met: parts of sessions, and in the agents' own folders side files."""
+    return problem == READ_ALONG or (is_beside(problem) and not named)
 
 
 def _worth_telling(path: str) -> bool:

@@ -24,6 +24,7 @@ class _File(NamedTuple):
     objects: list[dict[str, Any]]
 
 
+_SIDE = "A side file of "
 READ_ALONG = "Part of a session that is read from another file."
 _PARTS = re.compile(r"/part/(?:[^/]+/){0,2}prt[_-][^/]*\.json\Z")
 
@@ -34,7 +35,12 @@ def side_file(path: str) -> Alien | None:
 
 
 def _side(agent: str, label: str) -> Alien:
-    return Alien(agent, f"A side file of {label}, not a session.")
+    return Alien(agent, f"{_SIDE}{label}, not a session.")
+
+
+def is_beside(problem: str) -> bool:
+    """Whether this says that the file belongs to an agent's sessions without being one: nothing of them is lost."""
+    return problem == READ_ALONG or problem.startswith(_SIDE)
 
 
 def _named(pattern: str) -> Callable[[_File], bool]:

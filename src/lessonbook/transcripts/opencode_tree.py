@@ -28,11 +28,17 @@ def is_first_of_orphans(path: str) -> bool:
     folder = Path(path).parent
     storage = folder.parent.parent
     try:
-        if any(storage.glob(f"session/*/*{glob.escape(folder.name)}.json")):
+        if _has_session(storage, folder.name):
             return False
         return min(name for name in os.listdir(folder) if name.endswith(".json")) == Path(path).name  # noqa: PTH208
     except (OSError, ValueError):
         return False
+
+
+@lru_cache(maxsize=1_024)
+def _has_session(storage: Path, session: str) -> bool:
+    """Whether a session has a file; asked for each of its messages, and looked for once."""
+    return any(storage.glob(f"session/*/*{glob.escape(session)}.json"))
 
 
 def read_tree(path: str, seen: Seen, tally: Tally) -> Iterator[OpencodeTalk]:
