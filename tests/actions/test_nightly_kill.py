@@ -33,6 +33,7 @@ POINTS = [
     "night.expired",
     "night.compacted",
     "night.proposed",
+    "night.watched",
     "night.picked",
     "night.tried",
     "night.cloned",

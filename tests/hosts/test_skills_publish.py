@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import skills_ref
@@ -218,3 +219,42 @@ def test_a_file_system_without_links_gets_copies_that_are_marked(connected: Path
 def test_publishing_needs_an_agent(run) -> None:
     done = run("skills", "publish")
     assert done.returncode == 2 and "lessonbook setup" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["claude", "codex", "hermes"])
+def test_removal_leaves_no_folder_that_skills_were_published_to(
+    run, home: Path, commit, homes: SimpleNamespace, name: str
+) -> None:
+    manage(home, "release-check")
+    accept(commit, "sizes")
+    before = homes.snapshot(home)  # an agent that was never started: not even its folder is there
+    assert run("setup", name, "--yes").returncode == 0
+    assert len(links(home)) == 2
+    assert run("setup", name, "--remove", "--yes").returncode == 0
+    assert homes.snapshot(home) == before
+
+
+def test_a_folder_that_somebody_else_uses_now_stays(run, home: Path, commit) -> None:
+    accept(commit, "sizes")
+    run("setup", "codex", "--yes")
+    mine = author(home / ".agents/skills", "mine")
+    run("setup", "codex", "--remove", "--yes")
+    assert mine.is_file() and not (home / ".agents/skills/sizes").exists()
+
+
+@pytest.mark.parametrize("name", ["claude", "codex"])
+def test_a_plugin_carries_copies_of_both_kinds_until_they_retire(
+    run, home: Path, commit, tmp_path: Path, name: str
+) -> None:
+    root = manage(home, "release-check")
+    accept(commit, "sizes")
+    folder = tmp_path / "market"
+    assert run("setup", "--plugin", name, str(folder)).returncode == 0
+    skills = folder / "plugins/lessonbook/skills"
+    assert {path.name for path in skills.iterdir()} == {"release-check", "sizes"}
+    copy = skills / "release-check/SKILL.md"
+    assert not copy.is_symlink() and copy.read_bytes() == (root / "release-check/SKILL.md").read_bytes()
+    assert skills_ref.validate(skills / "release-check") == []
+    run("skills", "delete", "release-check")
+    assert run("setup", "--plugin", name, str(folder)).returncode == 0
+    assert {path.name for path in skills.iterdir()} == {"sizes"}

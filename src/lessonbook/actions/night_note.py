@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 from lessonbook.actions.night_told import Night
+from lessonbook.actions.watch import Watched
 from lessonbook.core.night import Played
 
 
@@ -37,6 +39,7 @@ def record_of(night: Night) -> dict[str, Any]:
         "sessions": sum(one.sessions for one in proposed.agents.values()) if proposed else 0,
         "findings": dict(proposed.findings) if proposed else {},
         "offered": offered + [_round_offer(one) for one in night.rounds if one.offered],
+        "watched": [_watched(one) for one in night.watched.lessons] if night.watched else [],
         "replays": night.replays,
         "rounds": [asdict(one) for one in night.rounds],
         "waiting": night.waiting,
@@ -46,6 +49,11 @@ def record_of(night: Night) -> dict[str, Any]:
         "cleaned": night.cleaned,
         "failed": night.failed,
     }
+
+
+def _watched(one: Watched) -> dict[str, Any]:
+    lesson, retirement = one.lesson, one.retirement
+    return {"book": one.book.name, "id": lesson.id, "effect": one.outcome.effect.value, "retirement": retirement}
 
 
 def _round_offer(one: Played) -> dict[str, Any]:
@@ -61,6 +69,7 @@ def _lines(night: Night) -> Iterator[str]:
         yield f"- the night {one} was cut off; this one carries on"
     yield from _of_books(night, would)
     yield from _of_proposers(night, would)
+    yield from _of_watch(night)
     yield from _of_replays(night)
     if night.cleaned:
         many = "" if len(night.cleaned) == 1 else "s"
@@ -91,6 +100,16 @@ def _of_proposers(night: Night, would: str) -> Iterator[str]:
         yield f"- {would}offered{f' as {one.id}' if one.id else ''}: {one.title} ({one.why})"
     if not night.proposed.offered:
         yield "- nothing new came up again and again"
+
+
+def _of_watch(night: Night) -> Iterator[str]:
+    lessons = night.watched.lessons if night.watched else ()
+    if lessons:
+        effects = Counter(one.outcome.effect.value for one in lessons)
+        yield f"- accepted lessons: {', '.join(f'{count} {effect}' for effect, count in effects.most_common())}"
+    for one in lessons:
+        if one.retirement:
+            yield f"- proposed to take out as {one.retirement}: {one.lesson.title}"
 
 
 def _of_replays(night: Night) -> Iterator[str]:

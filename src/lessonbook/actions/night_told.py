@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lessonbook.actions.propose import Report as Proposed
+from lessonbook.actions.watch import Watch
 from lessonbook.core.errors import LessonbookError
 from lessonbook.core.night import Played
 
@@ -24,6 +25,7 @@ class Night:
     expired: dict[str, dict[str, Any]] = field(default_factory=dict)
     compacted: dict[str, dict[str, Any]] = field(default_factory=dict)
     proposed: Proposed | None = None
+    watched: Watch | None = None
     replays: str = ""
     """Why nothing was replayed, where nothing could be."""
     rounds: list[Played] = field(default_factory=list)

@@ -21,6 +21,7 @@ from lessonbook.actions.night_told import Night
 from lessonbook.actions.propose import OFF, propose
 from lessonbook.actions.review import NamedBook, books
 from lessonbook.actions.session_notes import ended
+from lessonbook.actions.watch import retire, watch
 from lessonbook.book import compacting
 from lessonbook.book.candidates import COMPACTION
 from lessonbook.book.head import read
@@ -98,6 +99,8 @@ class Nightly:
         point("night.compacted")
         self._propose()
         point("night.proposed")
+        self._watch()
+        point("night.watched")
         if self.replay:
             self._replay(folder, purse)
         told.spent = purse.spent
@@ -158,6 +161,17 @@ class Nightly:
             return
         for wrong in self.told.proposed.failed:
             self.told.fail("proposing", wrong)
+
+    def _watch(self) -> None:
+        """Look what became of accepted lessons, and propose to take out those that did not help."""
+        try:
+            found = watch(None, self.places, self.settings, env=self.env)
+            found = found if self.dry_run else retire(found, int(self.clock()), self.random_hex)
+        except LessonbookError as error:
+            self.told.fail("watching", error)
+            return
+        self.told.watched = found
+        self.told.failed += [f"watching {book}: {why}" for book, why in found.broken.items()]
 
     def _replay(self, folder: Folder, purse: Purse) -> None:
         told, night = self.told, self.night

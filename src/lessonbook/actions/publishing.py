@@ -55,6 +55,25 @@ def publish_all(where: Places, settings: Settings, readers: Iterable[Reader]) ->
     return done
 
 
+def carried(where: Places, settings: Settings, budget: int) -> dict[str, dict[str, bytes]]:
+    """Return the files of every skill of ours by its name, for a folder that carries copies of them to one agent.
+
+    No more than ``budget`` characters of its list, most important first. Raises as ``publish_all`` does.
+    """
+    from lessonbook.skills.publish import contents
+    from lessonbook.system.locks import locked
+
+    found: dict[str, dict[str, bytes]] = {}
+    with locked(where.state / "publish.lock", wait=LOCK_WAIT):
+        accepted = _accepted(where) if settings.learning else {}
+        _lay_out(where.data / ACCEPTED, accepted)
+        for skill in _wanted(where, settings, _catalogue(where, settings, accepted)):
+            if skill.cost <= budget:
+                budget -= skill.cost
+                found[skill.name] = contents(skill.folder)
+    return found
+
+
 def is_due(where: Places, settings: Settings) -> bool:
     """Whether something was published here before and what there is to publish may have changed since; cheap to ask."""
     record = Record(where.state)

@@ -70,6 +70,12 @@ def publish(record: Record, roots: Iterable[Path], targets: Iterable[Target], wa
     return Report(tuple(made), tuple(removed), tuple(notes))
 
 
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return every regular file of a skill's folder by its relative path. Raises ``StoreError``."""
+    found = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    return {str(path.relative_to(folder)): files.read_bytes(path) or b"" for path in found}
+
+
 def _within_budget(target: Target | None, skills: Iterable[Published], notes: list[str]) -> dict[str, Path]:
     """The skills that fit the list of the target's agents; none where it is no target any more."""
     found: dict[str, Path] = {}
@@ -104,8 +110,9 @@ class _Folder:
         for name, source in wanted.items():
             self._put(self._path / name, source)
         note_copies(self._path, self._copies)
-        if not wanted and self._record.made_folder(self._path):
-            links.remove_empty(self._path)
+        top = self._record.made_below(self._path)
+        if not wanted and top is not None:
+            links.remove_empty(self._path, up_to=top)
             self._record.forget_folder(self._path)
 
     def _put(self, path: Path, source: Path) -> None:
@@ -133,8 +140,7 @@ class _Folder:
         self.made.append(str(path))
 
     def _copy(self, path: Path, source: Path) -> None:
-        found = (each for each in source.rglob("*") if each.is_file() and not each.is_symlink())
-        links.write_folder(path, {str(each.relative_to(source)): files.read_bytes(each) or b"" for each in found})
+        links.write_folder(path, contents(source))
 
     def _take_out(self, path: Path) -> None:
         there = links.target_of(path)

@@ -25,13 +25,13 @@ class Record:
         found = _table(self._file)
         links, made = found.get("links"), found.get("made")
         self._links = {Path(path): Path(to) for path, to in links.items()} if isinstance(links, dict) else {}
-        self._made = {Path(path) for path in made} if isinstance(made, list) else set()
+        self._made = {Path(path): Path(top) for path, top in made.items()} if isinstance(made, dict) else {}
         self.seal: Any = found.get("seal")
 
     @property
     def folders(self) -> set[Path]:
         """The folders something of ours was published to."""
-        return {path.parent for path in self._links} | self._made
+        return {path.parent for path in self._links} | self._made.keys()
 
     def names(self, folder: Path) -> set[str]:
         """Return the names of the links that were made in one folder."""
@@ -50,17 +50,17 @@ class Record:
         self._links.pop(path, None)
 
     def note_folder(self, folder: Path) -> None:
-        """Note that a folder is made for what we publish, where it is not there yet."""
+        """Note that a folder is made for what we publish, where it is not there yet, and which one above it is."""
         if not folder.exists():
-            self._made.add(folder)
+            self._made[folder] = next(above for above in folder.parents if above.exists())
 
-    def made_folder(self, folder: Path) -> bool:
-        """Whether the folder was made for what we publish."""
-        return folder in self._made
+    def made_below(self, folder: Path) -> Path | None:
+        """Return the folder that was there before this one was made; ``None`` where we did not make it."""
+        return self._made.get(folder)
 
     def forget_folder(self, folder: Path) -> None:
         """Note that it is none of ours any more."""
-        self._made.discard(folder)
+        self._made.pop(folder, None)
 
     def save(self, seal: Any) -> None:
         """Write it, or remove the file where nothing is published. Raises ``StoreError``."""
@@ -68,7 +68,8 @@ class Record:
             files.remove(self._file)
             return
         links = {str(path): str(to) for path, to in self._links.items()}
-        document = {"links": links, "made": sorted(map(str, self._made)), "seal": seal}
+        made = {str(path): str(top) for path, top in self._made.items()}
+        document = {"links": links, "made": made, "seal": seal}
         files.write_atomic(self._file, dumps(document).encode("utf-8", "replace"), new_mode=0o600)
 
 

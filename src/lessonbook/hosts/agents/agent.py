@@ -60,6 +60,8 @@ class Dialect(Value):
     """Whether a stop is one that we caused ourselves, or the end of a turn that somebody broke off."""
     once: bool = False
     """Whether ``session-start`` is asked before every turn, so that it has to remember it has answered."""
+    told_early: bool = False
+    """Whether its stops say where its transcript is, and the end of its session does not."""
     turn: bytes = b""
     """A pattern that finds the lines of its transcript with which a person's turn begins."""
     no_turn: bytes = b""
