@@ -26,6 +26,7 @@ VERBS: dict[str, Verb] = {
     "memory": Verb(f"{_CLI}memory", "look through the lessons in memory; change, check, back up, import, export"),
     "skills": Verb(f"{_CLI}skills", "list the skills agents find here; show, undo or delete one"),
     "propose": Verb(f"{_CLI}propose", "find lessons in past sessions and offer them for review"),
+    "export": Verb(f"{_CLI}export", "write one past session as ATIF, which other programs read"),
     "learned": Verb(f"{_CLI}learned", "review what was offered: list, diff, accept, reject"),
     "nightly": Verb(f"{_CLI}nightly", "do a night of it: expire, propose, replay, judge, offer, and one note"),
     "schedule": Verb(f"{_CLI}schedule", "have the night started every day; check it; take it back"),
