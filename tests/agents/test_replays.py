@@ -138,11 +138,12 @@ def test_one_that_is_not_done_at_its_deadline_is_ended_with_all_it_started(
 ) -> None:
     with _model(name, Silent) as model:
         one = _place(name, place, installed, home, monkeypatch, model)
-        one.nightly |= {"run_minutes": 0.25}
+        seconds = 60 if name == "opencode" else 20  # it has to start and to ask, also on a busy machine
+        one.nightly |= {"run_minutes": seconds / 60}
         record = one.night()
         model.over.set()
     (round,) = record["rounds"]
-    assert round["why"] == f"base-1: {name} was not done within 15 seconds, and was ended", record
+    assert round["why"] == f"base-1: {name} was not done within {seconds} seconds, and was ended", record
     assert model.asked_once.is_set()
     assert _inside(one.nights) == []
 
@@ -219,7 +220,7 @@ class Silent(Ways):
 
     def answered(self, wire: Wire, path: str, body: Mapping[str, Any]) -> Step:
         self.asked_once.set()
-        self.over.wait(60)
+        self.over.wait(120)
         return super().answered(wire, path, body)
 
 

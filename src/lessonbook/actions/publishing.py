@@ -32,6 +32,8 @@ class Reader(Value):
     agent: str
     folder: Path
     budget: int
+    follows: bool = True
+    """Whether it follows a link to a skill's folder."""
 
 
 def publish_all(where: Places, settings: Settings, readers: Iterable[Reader]) -> Report:
@@ -44,7 +46,8 @@ def publish_all(where: Places, settings: Settings, readers: Iterable[Reader]) ->
 
     known = list(readers)
     with locked(where.state / "publish.lock", wait=LOCK_WAIT):
-        record, seal = Record(where.state), seal_of(where, settings)
+        record = Record(where.state)
+        seal = seal_of(where, settings, record)
         accepted = _accepted(where) if settings.learning and known else {}
         _lay_out(where.data / ACCEPTED, accepted)
         catalogue = _catalogue(where, settings, accepted)
@@ -77,15 +80,20 @@ def carried(where: Places, settings: Settings, budget: int) -> dict[str, dict[st
 def is_due(where: Places, settings: Settings) -> bool:
     """Whether something was published here before and what there is to publish may have changed since; cheap to ask."""
     record = Record(where.state)
-    return record.seal is not None and record.seal != seal_of(where, settings)
+    return record.seal is not None and record.seal != seal_of(where, settings, record)
 
 
-def seal_of(where: Places, settings: Settings) -> list[object]:
-    """Return what changes whenever there is something else to publish: times of our folders and of the book's refs."""
+def seal_of(where: Places, settings: Settings, record: Record) -> list[object]:
+    """Return what changes whenever there is something else to publish: times of our folders and of the book's refs.
+
+    Where skills were copied, also the times of the managed ones themselves.
+    """
     git = where.learned / ".git"
     head = _bytes(git / "HEAD").removeprefix(b"ref: ").strip().decode("utf-8", "replace")
     watched = [git / "HEAD", git / "packed-refs", git / "reftable" / "tables.list", managed_root(settings.agent_dir)]
     watched += [git / head] if head.startswith("refs/") and ".." not in head else []
+    if record.has_copies:
+        watched += sorted(managed_root(settings.agent_dir).glob("*/SKILL.md"))
     return [settings.learning, str(settings.agent_dir), *(_time(path) for path in watched)]
 
 
@@ -150,9 +158,11 @@ def _wanted(where: Places, settings: Settings, catalogue: Catalogue) -> list[Pub
 def _targets(readers: Iterable[Reader], catalogue: Catalogue) -> list[Target]:
     """Each folder once, with what the least patient of its readers' lists has left beside the authored skills."""
     left: dict[Path, int] = {}
-    for reader in readers:
+    known = list(readers)
+    for reader in known:
         authored = (skill for skill in catalogue.skills if skill.origin == "authored" and reader.agent in skill.agents)
         used = sum(Published(skill.name, skill.description, skill.path).cost for skill in authored)
         free = max(0, reader.budget - used)
         left[reader.folder] = min(free, left.get(reader.folder, free))
-    return [Target(path, free) for path, free in left.items()]
+    unfollowed = {reader.folder for reader in known if not reader.follows}
+    return [Target(path, free, path not in unfollowed) for path, free in left.items()]

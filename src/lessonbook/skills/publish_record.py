@@ -10,6 +10,7 @@ from lessonbook.system import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
 COPIES = ".lessonbook-copies"
@@ -32,6 +33,11 @@ class Record:
     def folders(self) -> set[Path]:
         """The folders something of ours was published to."""
         return {path.parent for path in self._links} | self._made.keys()
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether something of ours was published as a copy."""
+        return any((folder / COPIES).exists() for folder in self.folders)
 
     def names(self, folder: Path) -> set[str]:
         """Return the names of the links that were made in one folder."""
@@ -73,21 +79,30 @@ class Record:
         files.write_atomic(self._file, dumps(document).encode("utf-8", "replace"), new_mode=0o600)
 
 
-def copied(folder: Path) -> set[str]:
-    """Return the names of the skills in ``folder`` that are copies of ours."""
-    try:
-        names = loads((folder / COPIES).read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return set()
-    return {name for name in names if isinstance(name, str)} if isinstance(names, list) else set()
+def copied(folder: Path) -> dict[str, set[str]]:
+    """Return the skills in ``folder`` that are copies of ours, by name, each with the signs of what we wrote."""
+    noted = _table(folder / COPIES)
+    return {name: {sign for sign in signs if isinstance(sign, str)} for name, signs in noted.items() if _is_list(signs)}
 
 
-def note_copies(folder: Path, names: set[str]) -> None:
+def note_copies(folder: Path, copies: Mapping[str, set[str]]) -> None:
     """Note which skills in ``folder`` are copies of ours; the note goes with the last. Raises ``StoreError``."""
-    if names != copied(folder):
-        files.write_atomic(folder / COPIES, dumps(sorted(names)).encode())
-    if not names:
+    if copies and copies != copied(folder):
+        document = {name: sorted(signs) for name, signs in sorted(copies.items())}
+        files.write_atomic(folder / COPIES, dumps(document).encode())
+    if not copies:
         files.remove(folder / COPIES)
+
+
+def signs_of(skill: Mapping[str, bytes]) -> set[str]:
+    """Return one sign for each file of a skill, by which it is known again at that place."""
+    from hashlib import sha256
+
+    return {sha256(name.encode("utf-8", "replace") + b"\0" + data).hexdigest()[:32] for name, data in skill.items()}
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list)
 
 
 def _table(path: Path) -> dict[str, Any]:

@@ -90,6 +90,8 @@ class Agent(Value):
     """The command that runs one prompt without a person, the prompt as its last word."""
     budget: int = 8_000
     """How many characters of skill names and descriptions it lists before it cuts some."""
+    follows: bool = True
+    """Whether it finds a skill whose folder is a link; else skills are copied into its folder."""
     doubts: Callable[[Where, bool], Iterable[str]] = no_doubts
     """Returns what keeps hooks of ours from running, such as an approval only the person can give.
 

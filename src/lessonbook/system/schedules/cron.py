@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from shlex import quote
 
 from lessonbook.core.errors import StoreError
@@ -10,6 +11,9 @@ from lessonbook.system.surroundings import found
 
 _OPENING, _CLOSING = b"# lessonbook nightly: begin", b"# lessonbook nightly: end"
 _JOINED = b" (a line end was added before)"
+_OURS = re.compile(
+    b"(?m)^" + re.escape(_OPENING) + b"(?P<joined>" + re.escape(_JOINED) + b")?\n[^\n]*\n" + re.escape(_CLOSING) + b"\n"
+)
 
 
 class Cron:
@@ -63,10 +67,10 @@ def _with(now: bytes | None, line: bytes) -> bytes:
 
 def _without(now: bytes | None) -> bytes | None:
     """The crontab without our lines; ``None`` where it holds nothing else."""
-    if now is None or _OPENING not in now:
+    found = _OURS.search(now) if now is not None else None
+    if now is None or found is None:
         return now
-    before, _, rest = now.partition(_OPENING)
-    own, _, after = rest.partition(_CLOSING)
-    if own.startswith(_JOINED) and not after.strip(b"\n"):
+    before, after = now[: found.start()], now[found.end() :]
+    if found["joined"] and not after:
         before = before.removesuffix(b"\n")
-    return before + after.removeprefix(b"\n") or None
+    return before + after or None
