@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from lessonbook.actions.brief import brief
 from lessonbook.actions.propose import propose
 from lessonbook.actions.watch import Watch, retire, watch
 from lessonbook.core.outcome import Effect
@@ -124,3 +125,32 @@ def test_the_command_line(
     assert "lessonbook learned diff" in told
     (one,) = json.loads(run("watch", "--from", str(tmp_path / "s"), "--json").stdout)["lessons"]
     assert one["effect"] == "does not help" and one["since"]["count"] == 9 and one["retirement"] is None
+
+
+def test_what_cites_a_file_that_is_gone_is_told_and_proposed_for_retirement(
+    home: Path, tmp_path: Path, project: Path, where: Places, look: Callable[[], Watch]
+) -> None:
+    (project / "bin").mkdir()
+    script = project / "bin" / "check"
+    script.write_text("")
+    told = "bash: line 1: checkall: command not found"
+    for n in range(6):
+        calls = [("checkall src tests", f"Exit code 127\n{told}"), ("bin/check src tests", "")]
+        write(tmp_path / "s" / f"a{n}.jsonl", project, NOW - 9e7 + 9e4 * n, calls)
+    digits = count(1)
+    (only,) = propose(
+        [tmp_path / "s"], where, load(where), now=NOW, random_hex=lambda: f"{next(digits):06x}", env={"HOME": str(home)}
+    ).offered
+    assert only.id is not None
+    said = accept(only.book, only.id)
+    assert said["ok"], only
+    text = brief(project, where, load(where), now=NOW).text
+    assert "Use `bin/check …`" in text and "no longer there" not in text
+    assert look().lessons[0].gone == () and not look().lessons[0].fails
+    script.unlink()
+    assert (
+        "(`bin/check` is no longer there: check before you follow this.)"
+        in brief(project, where, load(where), now=NOW).text
+    )
+    (found,) = retire(look(), NOW + 60, lambda: "abcdef").lessons
+    assert found.gone == ("bin/check",) and found.retirement is not None

@@ -13,6 +13,7 @@ from lessonbook.actions.sessions import Progress, Projects, Reading
 from lessonbook.book.known import known
 from lessonbook.book.lessons import Accepted, accepted_lessons
 from lessonbook.book.offer import Offer, offer
+from lessonbook.core.cited import gone
 from lessonbook.core.errors import BusyError, StoreError
 from lessonbook.core.outcome import Effect, Outcome
 from lessonbook.core.session import Call, CallKind, CallStatus, Session
@@ -34,6 +35,13 @@ class Watched:
     lesson: Accepted
     outcome: Outcome
     retirement: str | None = None
+    gone: tuple[str, ...] = ()
+    """Files of the project that it tells to use and that are not there, where its folder is on this machine."""
+
+    @property
+    def fails(self) -> bool:
+        """Whether it should go: what it tells to use is gone, or it changed nothing."""
+        return bool(self.gone) or self.outcome.effect is Effect.NO_HELP
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,14 @@ class _Tally:
     lesson: Accepted
     keys: frozenset[str]
     times: Counter[str] = field(default_factory=Counter)
+    roots: set[str] = field(default_factory=set)
+    """Folders of this machine that sessions of the book's project began in."""
+
+    def gone(self) -> tuple[str, ...]:
+        """The files it tells to use that are in none of the project's folders."""
+        if not self.roots:
+            return ()
+        return gone(self.lesson.rule, lambda path: any((Path(root) / path).exists() for root in self.roots))
 
     def outcome(self) -> Outcome:
         times = self.times
@@ -80,13 +96,18 @@ def watch(
         mine = [one for one in tallies if one.book.name in (GLOBAL, project.slug if project else "")]
         if mine:
             _count(session, mine)
+        if project is not None and Path(project.root).is_dir():
+            for one in mine:
+                one.roots |= {project.root} if one.book.name != GLOBAL else set()
 
     found = account(paths, places, settings, Which(), env=env, progress=progress, on_session=count)
-    return Watch(tuple(Watched(one.book, one.lesson, one.outcome()) for one in tallies), broken, found.reading)
+    return Watch(
+        tuple(Watched(one.book, one.lesson, one.outcome(), gone=one.gone()) for one in tallies), broken, found.reading
+    )
 
 
 def retire(found: Watch, now: int, random_hex: Callable[[], str]) -> Watch:
-    """Offer a candidate that takes out each lesson that does not help, unless one was offered before.
+    """Offer a candidate that takes out each lesson that ``fails``, unless one was offered before.
 
     A book that cannot be worked in costs only itself.
     """
@@ -94,12 +115,12 @@ def retire(found: Watch, now: int, random_hex: Callable[[], str]) -> Watch:
     told: list[Watched] = []
     for one in found.lessons:
         offered = None
-        if one.outcome.effect is Effect.NO_HELP and one.book.name not in broken:
+        if one.fails and one.book.name not in broken:
             try:
                 offered = _offered(one, now, random_hex)
             except (BusyError, StoreError) as error:
                 broken[one.book.name] = str(error)
-        told.append(Watched(one.book, one.lesson, one.outcome, offered))
+        told.append(Watched(one.book, one.lesson, one.outcome, offered, one.gone))
     return Watch(tuple(told), broken, found.reading)
 
 
@@ -108,6 +129,7 @@ def _offered(one: Watched, now: int, random_hex: Callable[[], str]) -> str | Non
     if key in known(one.book.folder).keys:
         return None
     why = f"{outcome.since} times in {outcome.calls_since:,} calls since, {outcome.due:.1f} were due"
+    why = f"{', '.join(one.gone)}: not there any more" if one.gone else why
     trailers = (("Proposer", "watch"), ("Evidence-kind", RETIRE), ("Evidence-key", key), ("Evidence-count", why))
     subject = title(f"Retire: {lesson.title}")
     removes = tuple(f"skills/{name}/SKILL.md" for name in lesson.skills)

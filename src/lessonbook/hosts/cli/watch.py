@@ -60,6 +60,8 @@ def _lines(found: Watch) -> Iterator[str]:
     for one in found.lessons:
         yield f"{one.outcome.effect}: {one.lesson.title}  ({one.book.name}, {_day(one.lesson.at)})"
         yield f"    {_counts(one.outcome)}; read in {one.outcome.read:,} sessions since"
+        if one.gone:
+            yield f"    not there any more: {', '.join(one.gone)}"
         if one.retirement:
             yield f"    proposed to take it out: lessonbook learned diff {one.retirement}"
 
@@ -95,6 +97,7 @@ def _lesson(one: Watched) -> dict[str, Any]:
         "since": _side(outcome.since, outcome.calls_since),
         "due": outcome.due,
         "read": outcome.read,
+        "gone": list(one.gone),
         "retirement": one.retirement,
     }
 
