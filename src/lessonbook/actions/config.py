@@ -25,6 +25,7 @@ ABOUT: Mapping[str, str] = {
     "memory.backend": f"where lessons are kept: {', '.join(BACKENDS)}",
     "memory.scoping": f"which lessons a project recalls: {', '.join(SCOPINGS)}",
     "hindsight.url": "the address of a Hindsight server",
+    "propose.proposers": "which ways of finding lessons `propose` uses (set in the file)",
     "review.name": "who accepts and edits candidates: the name their commits carry",
     "review.email": "and the e-mail address",
     "editor.command": "the editor model: a command that reads the prompt on standard input (set in the file)",
@@ -35,6 +36,8 @@ ABOUT: Mapping[str, str] = {
 }
 """Every setting, in the order it is listed, and what it does."""
 _CHOICES: Mapping[str, Collection[str]] = {"memory.backend": BACKENDS, "memory.scoping": SCOPINGS}
+_OF_THE_NIGHT = ("nightly", "agents", "judge", "prices")
+"""Tables that only the night reads."""
 _BY_HAND = (
     '{key} is set by hand, in {file}: a table [editor] with command = ["claude", "-p"], or with url and model '
     "(and key_env, timeout)."
@@ -73,6 +76,8 @@ def change(places: Places, key: str, text: str) -> Item:
     from lessonbook.system.config_edit import set_value
 
     _known(key)
+    if key == "propose.proposers":
+        raise InputError(f'{key} is set by hand, in {places.config_file}: [propose] with proposers = ["repeats"].')
     if key.startswith("editor."):  # a list, or several that are only understood together
         raise InputError(_BY_HAND.format(key=key, file=places.config_file))
     value = _typed(places, key, text)
@@ -125,6 +130,8 @@ def _typed(places: Places, key: str, text: str) -> bool | int | str:
 
 
 def _known(key: str) -> None:
+    if key.partition(".")[0] in _OF_THE_NIGHT:
+        raise InputError(f"{key} is not shown or set here: write it into the file by hand (docs/nightly.md says how).")
     if key not in ABOUT:
         near = get_close_matches(key[:40], ABOUT, n=1, cutoff=0.4)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(ABOUT)}."
@@ -135,6 +142,8 @@ def _value(settings: Settings, key: str) -> bool | int | str | None:
     section, _, name = key.partition(".")
     if section == "editor":
         return _editor_value(settings.editor, name)
+    if key == "propose.proposers":
+        return ", ".join(settings.proposers)
     value = getattr(settings, key.replace(".", "_"))
     return value if value is None or isinstance(value, int) else str(value)
 

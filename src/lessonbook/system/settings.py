@@ -19,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from lessonbook.core.route import Route
+
 
 class Places(Value):
     """Where things live on this machine. ``config`` holds the books; ``state`` cursors and logs."""
@@ -33,6 +35,10 @@ class Places(Value):
     def learned(self) -> Path:
         """The global book."""
         return self.config / "learned"
+
+
+PROPOSERS = ("repeats", "procedures", "recorded")
+"""Which proposers run where nothing else is said: those that ask no model."""
 
 
 class Editor(Value):
@@ -63,6 +69,8 @@ class Settings(Value):
     review_name: str | None = None
     review_email: str | None = None
     editor: Editor | None = None
+    routes: tuple[Route, ...] = ()
+    proposers: tuple[str, ...] = PROPOSERS
 
 
 def environment() -> dict[str, str]:
@@ -170,6 +178,8 @@ def parse(table: Mapping[str, Any], where: Places) -> Settings:
         learning=_flag(table, "learning", True),
         autolearn_enabled=_flag(autolearn, "autolearn.enabled", False),
         autolearn_review=_flag(autolearn, "autolearn.review", False),
+        routes=_routes(_table(table, "findings")),
+        proposers=_words(_table(table, "propose"), "propose.proposers", PROPOSERS),
         autolearn_min_tool_calls=_count(autolearn, "autolearn.min_tool_calls", 5),
         recall_on_prompt=_flag(_table(table, "recall"), "recall.on_prompt", False),
         memory_backend=_text(memory, "memory.backend", "off"),
@@ -177,26 +187,42 @@ def parse(table: Mapping[str, Any], where: Places) -> Settings:
         hindsight_url=_text(hindsight, "hindsight.url", "") or None,
         review_name=_text(review, "review.name", "") or None,
         review_email=_text(review, "review.email", "") or None,
-        editor=_editor(_table(table, "editor")),
+        editor=editor_of(_table(table, "editor"), "editor"),
     )
 
 
-def _editor(table: Mapping[str, Any]) -> Editor | None:
+def editor_of(table: Mapping[str, Any], name: str) -> Editor | None:
+    """Return the model that the table ``name`` describes; ``None`` for an empty one. Raises ``SetupError``."""
     if not table:
         return None
     command, timeout = table.get("command", []), table.get("timeout", 300)
     if not isinstance(command, list) or not all(isinstance(part, str) and part for part in command):
-        raise SetupError('editor.command must be a list of words in the configuration, such as ["claude", "-p"].')
+        raise SetupError(f'{name}.command must be a list of words in the configuration, such as ["claude", "-p"].')
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= 3600:
-        raise SetupError(f"editor.timeout must be a number of seconds up to 3600, not {timeout!r}.")
-    url, model, key = (_text(table, f"editor.{name}", "") for name in ("url", "model", "key_env"))
+        raise SetupError(f"{name}.timeout must be a number of seconds up to 3600, not {timeout!r}.")
+    url, model, key = (_text(table, f"{name}.{field}", "") for field in ("url", "model", "key_env"))
     if bool(command) == bool(url):
-        raise SetupError("editor needs either command or url in the configuration, not both.")
+        raise SetupError(f"{name} needs either command or url in the configuration, not both.")
     if url and not model:
-        raise SetupError("editor.model must name the model to ask at editor.url in the configuration.")
+        raise SetupError(f"{name}.model must name the model to ask at {name}.url in the configuration.")
     if command and (model or key):
-        raise SetupError("editor.model and editor.key_env belong to editor.url; put the model into editor.command.")
+        raise SetupError(f"{name}.model and {name}.key_env belong to {name}.url; put the model into {name}.command.")
     return Editor(tuple(command), url, model, key, float(timeout))
+
+
+def _words(table: Mapping[str, Any], name: str, default: tuple[str, ...]) -> tuple[str, ...]:
+    value = table.get(name.rpartition(".")[2], list(default))
+    if not isinstance(value, list) or not value or not all(isinstance(word, str) and word for word in value):
+        raise SetupError(f'{name} must be a list of words in the configuration, such as ["{default[0]}"].')
+    return tuple(dict.fromkeys(value))
+
+
+def _routes(table: Mapping[str, Any]) -> tuple[Route, ...]:
+    if not table:  # as nearly always: hooks do without what reads it
+        return ()
+    from lessonbook.system.settings_findings import routes
+
+    return routes(table)
 
 
 def _home(env: Mapping[str, str]) -> Path:
