@@ -11,6 +11,7 @@ from realagents.steps import Call, Say
 
 _DEVICE = "xd://mcp__lessonbook_learn"
 """It has tools of servers written to."""
+_WHILE_SERVERS_START = Call(("bash",), {"command": "sleep 3"})
 _LEARN = Call(("write",), {"path": _DEVICE, "content": json.dumps(dict(LEARN.arguments))})
 
 
@@ -38,6 +39,6 @@ HOST = Host(
     command,
     files=files,
     env=env,
-    steps=(_LEARN, Say(DONE)),
+    steps=(_WHILE_SERVERS_START, _LEARN, Say(DONE)),
     own=(".omp*", ".cache*", ".bun*"),
 )

@@ -6,6 +6,7 @@ The model is scripted (``realagents``); the agents, their homes, our server, hoo
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -16,9 +17,12 @@ from realagents.hosts.registry import HOSTS
 from realagents.model import Model
 from realagents.run import Place
 
-from lessonbook.core.briefing import OPENING, REMINDER
+from lessonbook.actions.sessions import Reading
+from lessonbook.core.briefing import CLOSING, OPENING, REMINDER
 from lessonbook.core.tidy import RECALL_OPENING
+from lessonbook.hosts.agents.registry import agent
 from lessonbook.system.surroundings import own_command
+from lessonbook.transcripts.registry import reader_of
 
 RULE = "Stop the quarry crane with the brass key before anybody oils it."
 RECALLED = "The quarry crane restarts only after its brake lamp is green."
@@ -33,15 +37,27 @@ SETTINGS = {
 
 
 def fill(run, commit, home: Path, work: Path) -> None:
-    """A book with an accepted lesson and skill, a managed skill, a memory, and everything switched on."""
+    """A book with as many lessons as it takes and a skill, a managed skill, memories, and everything switched on."""
     skill = "---\nname: {0}\ndescription: {1}\n---\n\n1. Look at the lamp.\n"
-    commit({"AGENTS.md": f"{RULE}\n", f"skills/{LEARNED}/SKILL.md": skill.format(LEARNED, LEARNED_FOR)})
+    rules = "\n\n".join([RULE, *(_more(number) for number in range(17))])
+    dated = "\n\n".join(_more(number) for number in range(17, 51))
+    book = {"AGENTS.md": f"{rules}\n", "dhrona-2026-11-28.md": f"{dated}\n"}
+    commit({**book, f"skills/{LEARNED}/SKILL.md": skill.format(LEARNED, LEARNED_FOR)})
     managed = home / ".local/share/lessonbook/agent/managed-skills" / MANAGED
     managed.mkdir(parents=True)
     (managed / "SKILL.md").write_text(skill.format(MANAGED, MANAGED_FOR))
     for key, value in SETTINGS.items():
         assert run("config", "set", key, value).returncode == 0
+    lessons = [{"text": f"{_more(number)} That was in winter."} for number in range(51, 120)]
+    file = home.parent / "lessons.jsonl"
+    rows = [{"lessonbook": 1, "kind": "lessons"}, *lessons]
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    assert run("memory", "import", str(file), cwd=work).returncode == 0
     assert run("learn", RECALLED, cwd=work).returncode == 0
+
+
+def _more(number: int) -> str:
+    return f'Drum {number} of the wharf winch turns – slowly – "to the left" only, so says C:\\log\\{number}.'
 
 
 @pytest.mark.slow
@@ -65,10 +81,13 @@ def test_an_agent_is_briefed_learns_and_is_left_as_it_was(
         written = files_of(home, name)
         checks_say(host, run, **said)
         look(place, host.looks)
+        briefing = run("brief", cwd=work).stdout.strip()
         out = place.said(host.command(PROMPT, work))
         was_shown(host, model, out)
+        assert len(briefing) > 8_000 and model.shown(briefing), "the longest briefing there is did not arrive whole"
         has_learned(run, work)
         was_noted(host, home)
+        next_session_knows(host, place, model)
 
         assert run("setup", name, "--remove", "--yes", **said).returncode == 0
         for one in host.looks:
@@ -156,6 +175,14 @@ def has_learned(run, work: Path) -> None:
     assert LESSON in json.dumps(found, ensure_ascii=False), found
 
 
+def next_session_knows(host: Host, place: Place, model: Model) -> None:
+    """What one session learned is in the next one's briefing."""
+    first = len(model.asked)
+    place.said(host.command(PROMPT, place.work))
+    texts = [text for asked in model.asked[first:] for text in asked.texts]
+    assert any(LESSON in text.partition(OPENING)[2].partition(CLOSING)[0] for text in texts)
+
+
 def was_noted(host: Host, home: Path) -> None:
     """The session's beginning and its end, for the next batch."""
     (start,) = home.glob(f".local/state/lessonbook/sessions/{host.name}/*/start.json")
@@ -163,7 +190,31 @@ def was_noted(host: Host, home: Path) -> None:
     assert row["repo"] and row["head"]
     if "session-end" in host.events:
         end = json.loads((start.parent / "end.json").read_text())
-        assert not host.transcript or Path(end["transcript"]).is_file(), end
+        if host.transcript:
+            path = Path(end["transcript"])
+            has_marks(host, path.read_bytes())
+            if reader_of(str(path), path.read_bytes()[:4096]):
+                is_read(path, home)
+
+
+def has_marks(host: Host, data: bytes) -> None:
+    """The person's turn and the calls are found in the transcript by the patterns that count them."""
+    dialect = agent(host.name).dialect
+    assert dialect is not None
+    if dialect.count:  # it counts them itself
+        return
+    lines = data.splitlines()
+    turns = [line for line in lines if re.search(dialect.turn, line)]
+    assert any(PROMPT.encode() in line for line in turns if not re.search(dialect.no_turn or rb"(?!)", line))
+    assert any(re.search(dialect.call, line) for line in lines)
+
+
+def is_read(path: Path, home: Path) -> None:
+    """What the agent wrote of the session is read as it was: the person's words, not ours, and the call."""
+    (session,) = Reading().sessions([path], home, {})
+    told = [text for turn in session.turns for text in (turn.prompt, *turn.steered) if text]
+    assert told == [PROMPT]
+    assert any(LESSON in str(call) for turn in session.turns for call in turn.calls)
 
 
 @pytest.mark.slow

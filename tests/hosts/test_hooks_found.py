@@ -24,6 +24,25 @@ def test_copilot_tells_where_its_transcript_is_at_a_stop_only(run, home: Path, t
     assert end["transcript"] == str(path)
 
 
+def test_codex_tells_a_turn_in_two_ways(run, home: Path, tmp_path: Path) -> None:
+    """From 0.171 on there is no ``user_message`` any more, and calls of all turns would count for the last one."""
+    config = home / ".config/lessonbook/config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('[memory]\nbackend = "local"\n[autolearn]\nenabled = true\nmin_tool_calls = 3\n')
+    asked = {"type": "item_completed", "item": {"type": "UserMessage", "content": [{"type": "text", "text": "fix it"}]}}
+    reason = {"type": "item_completed", "item": {"type": "HookPrompt", "fragments": [{"text": "go on"}]}}
+    call = {"type": "function_call", "name": "exec_command", "arguments": "{}", "call_id": "c"}
+    path = tmp_path / "rollout.jsonl"
+
+    def stop(*payloads: dict[str, object]) -> str:
+        path.write_text("".join(f"{json.dumps({'type': 'event_msg', 'payload': each})}\n" for each in payloads))
+        given = {"session_id": "s1", "cwd": str(tmp_path), "transcript_path": str(path), "stop_hook_active": False}
+        return run("hook", "stop", "--agent", "codex", stdin=json.dumps(given)).stdout
+
+    assert stop(asked, call, call, asked, call) == ""
+    assert json.loads(stop(asked, asked, call, reason, call, call))["reason"] == NUDGE
+
+
 def test_hermes_has_two_hooks_of_ours_in_one_list(run, home: Path) -> None:
     path = home / ".hermes/config.yaml"
     path.parent.mkdir()
