@@ -10,6 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long a case takes says nothing on a machine that does other things.
+settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("here")
 
 Here = Callable[..., "Said"]
 Run = Callable[..., subprocess.CompletedProcess[str]]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 
@@ -54,7 +54,7 @@ def index_words(text: str) -> str:
 def stems(text: str) -> list[str]:
     """Return the words a text is found by, in their order, repeated as they are."""
     pieces = _PIECE.findall(_unaccented(text))
-    return list(chain.from_iterable(map(_stems_of, pieces))) or [stem(piece) for piece in pieces if _visible(piece)]
+    return list(chain.from_iterable(map(_stems_of, pieces))) or [stem(word) for word in _marks_alone(pieces)]
 
 
 def terms(question: str) -> list[Term]:
@@ -127,7 +127,7 @@ def _without_verb_ending(word: str) -> str:
 
 def _words(text: str) -> list[str]:
     pieces = _PIECE.findall(_unaccented(text))
-    return [word for piece in pieces for word in _of_piece(piece)] or [piece for piece in pieces if _visible(piece)]
+    return [word for piece in pieces for word in _of_piece(piece)] or _marks_alone(pieces)
 
 
 def _stems_of(piece: str) -> tuple[str, ...]:
@@ -180,5 +180,7 @@ def _says_something(run: str) -> bool:
     return len(run) > 1 or any(unicodedata.category(sign)[0] == "S" for sign in run)
 
 
-def _visible(piece: str) -> bool:
-    return any(unicodedata.category(sign)[0] in "LNSPM" for sign in piece)
+def _marks_alone(pieces: Iterable[str]) -> list[str]:
+    """The punctuation of a text that has nothing else, without what nobody can see."""
+    shown = ("".join(sign for sign in piece if unicodedata.category(sign)[0] in "LNSPM") for piece in pieces)
+    return [piece for piece in shown if piece]
