@@ -24,6 +24,17 @@ ABOUT: Mapping[str, str] = {
     "memory.backend": f"where lessons are kept: {', '.join(BACKENDS)}",
     "memory.scoping": f"which lessons a project recalls: {', '.join(SCOPINGS)}",
     "hindsight.url": "the address of a Hindsight server",
+    "hindsight.bank": "its bank, or what the banks of projects start with",
+    "hindsight.token_env": "the environment variable that holds its token",
+    "hindsight.credential_helper": "or a command that prints the token",
+    "hindsight.allow_http": "whether the token may go to another machine unencrypted (true or false)",
+    "hindsight.retain_mission": "what the server is to look for in what it is given",
+    "hindsight.reflect_mission": "what the server is to bear in mind when it answers in its own words",
+    "hindsight.recall_seconds": "how long a search may take",
+    "hindsight.retain_seconds": "how long handing over may take, in the background",
+    "hindsight.reflect_seconds": "how long an answer in its own words may take",
+    "hindsight.list_seconds": "how long the start of a session waits for the newest lessons",
+    "hindsight.retain_sessions": "whether what is said in sessions is kept there too (true or false)",
     "review.name": "who accepts and edits candidates: the name their commits carry",
     "review.email": "and the e-mail address",
     "editor.command": "the editor model: a command that reads the prompt on standard input (set in the file)",
@@ -79,12 +90,12 @@ def change(places: Places, key: str, text: str) -> Item:
     return get(places, key)
 
 
-def note(item: Item) -> str:
+def note(places: Places, item: Item) -> str:
     """Return what a person has to know of the value a setting has now; ``""`` for nothing."""
-    if item.key != "memory.backend" or BACKENDS[str(item.value)].ready:
+    needed = BACKENDS[str(item.value)].needs if item.key == "memory.backend" else ""
+    if not needed or get(places, needed).value:
         return ""
-    ready = ", ".join(name for name, backend in BACKENDS.items() if backend.ready)
-    return f"this version has no backend {item.value} yet, so no lesson can be kept or recalled; it has {ready}"
+    return f"no lesson can be kept or recalled before {needed} is set: `lessonbook config set {needed} ADDRESS`"
 
 
 def shown(value: bool | int | str | None) -> str:
@@ -134,6 +145,9 @@ def _value(settings: Settings, key: str) -> bool | int | str | None:
     section, _, name = key.partition(".")
     if section == "editor":
         return _editor_value(settings.editor, name)
+    if section == "hindsight" and name != "url":
+        told: bool | int | str = getattr(settings.hindsight, name)
+        return None if told == "" else told
     value = getattr(settings, key.replace(".", "_"))
     return value if value is None or isinstance(value, int) else str(value)
 

@@ -192,10 +192,11 @@ def _store(memory: Memory, lesson: Lesson) -> Receipt:
 
 
 def _not_kept(memory: Memory, beside: Mapping[str, object]) -> tuple[str, ...]:
-    """Say what a memory has no place for: only a bank keeps more of a lesson than its words."""
-    if not beside or isinstance(memory, Bank):
+    """Say what a memory has no place for: only a bank keeps all of a lesson beside its words."""
+    left = [name for name in beside if name not in getattr(memory, "keeps", ())]
+    if not left or isinstance(memory, Bank):
         return ()
-    return (f"The {memory.name} memory keeps its words alone, not its {', '.join(beside)}.",)
+    return (f"The {memory.name} memory keeps its words alone, not its {', '.join(left)}.",)
 
 
 def _failed(memory: Memory) -> str:

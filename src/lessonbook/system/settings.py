@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+HINDSIGHT_TOKENS = ("LESSONBOOK_HINDSIGHT_TOKEN", "HINDSIGHT_API_TOKEN")
+"""The environment variables that hold the token of a Hindsight server; the second is oh-my-pi's."""
+
+
 class Places(Value):
     """Where things live on this machine. ``config`` holds the books; ``state`` cursors and logs."""
 
@@ -48,6 +52,27 @@ class Editor(Value):
     """Seconds one answer may take."""
 
 
+class Hindsight(Value):
+    """How a Hindsight server is used. Times are seconds one request may take."""
+
+    bank: str = "lessonbook"
+    token_env: str = ""
+    """The environment variable that holds the token; empty for the usual ones."""
+    credential_helper: str = ""
+    """A command that prints the token, for where no variable holds it."""
+    allow_http: bool = False
+    """Whether the token may go to another machine unencrypted."""
+    retain_mission: str = ""
+    reflect_mission: str = ""
+    recall_seconds: int = 10
+    retain_seconds: int = 10
+    reflect_seconds: int = 120
+    list_seconds: int = 1
+    """For the newest lessons, which the start of a session waits for."""
+    retain_sessions: bool = False
+    """Whether what is said in sessions is kept there too."""
+
+
 class Settings(Value):
     """What ``config.toml`` says, with the defaults filled in."""
 
@@ -60,6 +85,7 @@ class Settings(Value):
     memory_backend: str = "off"
     memory_scoping: str = "per-project-tagged"
     hindsight_url: str | None = None
+    hindsight: Hindsight = Hindsight()
     review_name: str | None = None
     review_email: str | None = None
     editor: Editor | None = None
@@ -83,6 +109,13 @@ def completion_asked() -> bool:
 def mcp_token() -> str:
     """Return the token that clients of ``lessonbook mcp --http`` must hold: ``LESSONBOOK_MCP_TOKEN``, or ``""``."""
     return os.environ.get("LESSONBOOK_MCP_TOKEN", "")
+
+
+def hindsight_token(named: str, env: Mapping[str, str] | None = None) -> str:
+    """Return the token for a Hindsight server: of the variable that is ``named``, else of the usual ones; or ``""``."""
+    env = os.environ if env is None else env
+    names = (named,) if named else HINDSIGHT_TOKENS
+    return next(filter(None, (env.get(name, "").strip() for name in names)), "")
 
 
 def places(env: Mapping[str, str] | None = None) -> Places:
@@ -163,10 +196,19 @@ def parse(table: Mapping[str, Any], where: Places) -> Settings:
         memory_backend=_text(memory, "memory.backend", "off"),
         memory_scoping=_text(memory, "memory.scoping", "per-project-tagged"),
         hindsight_url=_text(hindsight, "hindsight.url", "") or None,
+        hindsight=_hindsight(hindsight),
         review_name=_text(review, "review.name", "") or None,
         review_email=_text(review, "review.email", "") or None,
         editor=_editor(_table(table, "editor")),
     )
+
+
+def _hindsight(table: Mapping[str, Any]) -> Hindsight:
+    told: dict[str, Any] = {}
+    for name, default in Hindsight._defaults.items():
+        read: Any = _flag if isinstance(default, bool) else _count if isinstance(default, int) else _text
+        told[name] = read(table, f"hindsight.{name}", default)
+    return Hindsight(**told)
 
 
 def _editor(table: Mapping[str, Any]) -> Editor | None:

@@ -101,16 +101,18 @@ class Flusher:
             self._destinations.answered(self._sender.destination)
         return True
 
-    def run(self, seconds: float, wait: Callable[[float], object]) -> Delivered:
+    def run(self, seconds: float, wait: Callable[[float], object], *, patient: bool = True) -> Delivered:
         """Deliver for at most ``seconds``, or until nothing is to be done within them; return what came of it.
 
-        ``wait`` is called to pass the time until something is due.
+        ``wait`` is called to pass the time until something is due. Who is not ``patient`` stops at the first failure.
         """
         until = self._now() + seconds
         before = self.delivered
         while (left := until - self._now()) > LEAST:
             if self.step(left):
-                continue
+                if patient or not self._destinations.known(self._sender.destination).failures:
+                    continue
+                break
             due = self.next_due()
             if due is None or due >= until:
                 break

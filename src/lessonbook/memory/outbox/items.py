@@ -22,6 +22,9 @@ LESSON = "lesson"
 TRANSCRIPT = "transcript"
 
 
+_OF_THE_TELLING = ("session_id", "tool")
+
+
 class State(StrEnum):
     """Where an item is on its way: in line, being sent, taken by the server, known to be there, set aside."""
 
@@ -55,8 +58,10 @@ class Item(Value):
 
     @property
     def identity(self) -> str:
-        """What another item must have in common to be the same one: everything but when it was told."""
+        """What another item must have in common to be the same one: everything but when and where it was told."""
         told = {key: value for key, value in self.payload.items() if key != "timestamp"}
+        if isinstance(beside := told.get("metadata"), Mapping):
+            told["metadata"] = {key: value for key, value in beside.items() if key not in _OF_THE_TELLING}
         return json.dumps([self.destination, self.bank, self.document, told], sort_keys=True)
 
 

@@ -7,9 +7,10 @@ to have, once it is old.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
+from typing import TypeAlias
 
 from lessonbook.core.errors import InputError
 from lessonbook.core.value import Value
@@ -27,6 +28,9 @@ KEPT_SECONDS = 90 * 86_400.0
 """How many items, and how long, are kept after they arrived: what this machine knows while its server is away."""
 TOLD_ANEW = 86_400.0
 """Seconds after which something that arrived is sent once more where it is told again: the server may have lost it."""
+
+
+Fitted: TypeAlias = Callable[[Item, Row | None], Item]
 
 
 class Became(StrEnum):
@@ -55,14 +59,14 @@ class Outbox:
         self.file = OutboxFile(path, wait)
         self._total = total
 
-    def put(self, items: Sequence[Item], now: float) -> list[Put]:
+    def put(self, items: Sequence[Item], now: float, fitted: Fitted = lambda item, last: item) -> list[Put]:
         """Keep the items durably, all of them in one transaction, in their order; each once, however often it comes.
 
-        One that is too large, or that there is no room for, is refused and said to be. Raises ``StoreError`` and
-        ``BusyError``; nothing is kept then.
+        ``fitted`` gives each its last form, from what was told last under its document. One that is too large, or that
+        there is no room for, is refused and said to be. Raises ``StoreError`` and ``BusyError``; nothing is kept then.
         """
         with self.file.writing() as db:
-            put = [self._keep(db, item, now) for item in items]
+            put = [self._keep(db, fitted(item, _last(db, item)), now) for item in items]
             point("outbox.before-commit")
         point("outbox.queued")
         return put
@@ -83,14 +87,6 @@ class Outbox:
         )
         with self.file.reading() as db:
             return list(select(db, where, (destination, bank, LESSON, *(scopes or ()), limit)))
-
-    def document(self, destination: str, bank: str, document: str) -> Row | None:
-        """Return what was told last under a document's id; ``None`` for nothing."""
-        if not self.file.exists():
-            return None
-        where = "o.destination = ? AND o.bank = ? AND o.document = ? ORDER BY o.seq DESC LIMIT 1"
-        with self.file.reading() as db:
-            return next(select(db, where, (destination, bank, document)), None)
 
     def rows(self, states: Sequence[State], limit: int = -1) -> list[Row]:
         """Return the rows in these states, oldest first."""
@@ -177,8 +173,7 @@ class Outbox:
 
     def _last_of(self, db: sqlite3.Connection, outbox: str, item: Item) -> Row | None:
         """The row of the same item, unless something else was told under its document since."""
-        where = "o.destination = ? AND o.bank = ? AND o.document = ? ORDER BY o.seq DESC LIMIT 1"
-        last = next(select(db, where, (item.destination, item.bank, item.document)), None)
+        last = _last(db, item)
         if last is None:
             return None
         same = {operation_id(outbox, item, generation) for generation in range(self._generation(db, outbox, item))}
@@ -203,6 +198,11 @@ class Outbox:
 
     def _waiting(self, db: sqlite3.Connection) -> int:
         return int(db.execute("SELECT coalesce(sum(size), 0) FROM outbox WHERE state <> 'done'").fetchone()[0])
+
+
+def _last(db: sqlite3.Connection, item: Item) -> Row | None:
+    where = "o.destination = ? AND o.bank = ? AND o.document = ? ORDER BY o.seq DESC LIMIT 1"
+    return next(select(db, where, (item.destination, item.bank, item.document)), None)
 
 
 def _newer(db: sqlite3.Connection, row: Row) -> bool:
