@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench bench-recall docs lock clean
+.PHONY: help setup demo test test-real check bench bench-recall docs lock clean
 
 help:  ## what each command does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort
@@ -20,6 +20,9 @@ demo: $(STAMP)  ## the whole way of a lesson, on bundled sample sessions, in a t
 
 test: $(STAMP)  ## the whole suite
 	@$(BIN)/python -m pytest -n auto
+
+test-real: $(STAMP)  ## the tests on a real Hindsight server and PostgreSQL (sets them up in .hindsight, once)
+	@LESSONBOOK_TEST_SERVERS=1 $(BIN)/python -m pytest -n 0 tests/servers
 
 check: $(STAMP)  ## lint, types, import contracts, docs
 	@$(BIN)/ruff check .
@@ -39,4 +42,4 @@ lock:  ## write requirements/dev.txt anew from pyproject.toml (needs uv)
 	  --group dev --all-extras pyproject.toml -o requirements/dev.txt
 
 clean:  ## remove everything that was set up here
-	rm -rf .venv .demo .bench .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .demo .bench .hindsight .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -139,8 +139,10 @@ def test_a_key_replaces_and_contexts_add_up(tmp_path: Path, server: Server, stub
     for context in ("alpha", "beta", "alpha"):
         memory.store(Lesson("quote paths", context=context))
     deliver(memory)
-    assert sorted(stub.contents()) == ["port 2", "quote paths"]
-    assert next(one for one in stub.documents.values() if one["content"] == "quote paths")["context"] == "alpha; beta"
+    assert sorted(stub.contents()) == ["port 2", "quote paths\n\n(context: alpha; beta)"]
+    (found,) = opened(tmp_path / "b", server.url).recall("quote")
+    assert (found.text, found.context) == ("quote paths", "alpha; beta")
+    assert [one.text for one in memory.recent()] == ["quote paths", "port 2"]
 
 
 def test_missions_are_told_before_the_first_lesson(tmp_path: Path, server: Server, stub: Stub) -> None:

@@ -15,6 +15,7 @@ KEPT = ("title", "key", "cue", "component", "evidence", "confidence")
 """The fields of a lesson that go along beside its words, its context and its tags."""
 CONTEXT_MOST = 4_000
 _GAP = "; "
+_CONTEXT = "\n\n(context: "
 _PROVENANCE = ("session_id", "tool")
 """What goes along of where a lesson was told; the folder does not, which often names a person."""
 
@@ -37,16 +38,28 @@ def lesson_item(lesson: Lesson, banks: Banks, destination: str, now: float) -> I
 
 
 def with_contexts(item: Item, last: Row | None) -> Item:
-    """Return ``item`` with the contexts its lesson was told in before, which replacing the document would lose."""
+    """Return ``item`` with the contexts its lesson was told in before, which replacing the document would lose.
+
+    They go into the content too: a server leaves a document alone whose content is the same.
+    """
     told = last.told if last is not None else {}
-    if told.get("content") != item.payload["content"]:
+    text = item.payload["content"]
+    if _apart(str(told.get("content") or ""))[0] != text:
         return item
-    contexts = [told.get("context") or "", item.payload.get("context") or ""]
-    new = [part for part in contexts[1:] if part and part not in contexts[0]]
-    joined = _GAP.join(filter(None, (contexts[0], *new)))
-    if not joined or len(joined) > CONTEXT_MOST:
-        joined = contexts[0] or contexts[1]
-    return item.but(payload={**item.payload, "context": joined}) if joined else item
+    before, new = str(told.get("context") or ""), str(item.payload.get("context") or "")
+    if not new or new in before.split(_GAP):
+        kept = {"content": told["content"], "context": before} if before else {}
+        return item.but(payload={**item.payload, **kept})
+    joined = _GAP.join(filter(None, (before, new)))
+    if len(joined) > CONTEXT_MOST:
+        joined = new
+    return item.but(payload={**item.payload, "content": f"{text}{_CONTEXT}{joined})", "context": joined})
+
+
+def _apart(content: str) -> tuple[str, str]:
+    """Return a lesson's words, and the contexts that stand with them; words are one line, so no other is meant."""
+    text, mark, contexts = content.partition(_CONTEXT)
+    return (text, contexts.removesuffix(")")) if mark else (content, "")
 
 
 def from_row(row: Row, score: float = 0.0) -> Recalled:
@@ -54,7 +67,7 @@ def from_row(row: Row, score: float = 0.0) -> Recalled:
     told = row.told
     metadata = told.get("metadata") or {}
     context = tidy(str(told.get("context") or "")).text or None
-    text, title = tidy(str(told.get("content") or "")).text, metadata.get("title")
+    text, title = tidy(_apart(str(told.get("content") or ""))[0]).text, metadata.get("title")
     marks = (f"not on the server: {row.last_error}",) if row.state == "dead" else ()
     source = str(metadata.get("source") or "")
     return Recalled(row.document, text, context, score, row.seen, row.bank, source, title, marks=marks)
@@ -67,11 +80,12 @@ def from_fact(fact: Mapping[str, Any], bank: str, chunks: Mapping[str, Any], sco
     chunk = chunks.get(str(fact.get("chunk_id")))
     told = chunk.get("text") if isinstance(chunk, dict) and not chunk.get("truncated") else None
     whole = told if metadata.get("kind") == LESSON and isinstance(told, str) and told.strip() else None
-    text = tidy(str(whole or fact.get("text") or "")).text
+    words, contexts = _apart(whole) if whole else (fact.get("text"), "")
+    text = tidy(str(words or "")).text
     return Recalled(
         id=tidy(str((fact.get("document_id") if whole else None) or fact.get("id") or "")).text,
         text=text,
-        context=tidy(str(fact.get("context") or ""), CONTEXT_MOST).text or None,
+        context=tidy(contexts or str(fact.get("context") or ""), CONTEXT_MOST).text or None,
         score=score,
         at=_epoch(fact.get("mentioned_at") or fact.get("date")),
         bank=bank,
