@@ -23,7 +23,14 @@ ANSWER = 8 << 20
 
 
 class UnansweredError(Exception):
-    """There is no answer, and whether what was sent arrived is open. The message says why and names the host."""
+    """There is no answer. The message says why and names the host.
+
+    ``may_have_arrived`` is whether what was sent may have reached it all the same.
+    """
+
+    def __init__(self, said: str, *, may_have_arrived: bool = True) -> None:
+        super().__init__(said)
+        self.may_have_arrived = may_have_arrived
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +82,7 @@ def ask(
     Raises ``UnansweredError`` where the service cannot be reached, takes longer than ``timeout`` seconds in all, breaks
     off, or answers with more than ``ANSWER`` bytes.
     """
+    import socket
     from http.client import HTTPException
 
     from lessonbook.core.clean import clean_line
@@ -90,7 +98,10 @@ def ask(
             if cut.made or isinstance(error, TimeoutError):
                 raise UnansweredError(f"{host} did not answer within {timeout:g} seconds.") from None
             why = redact(clean_line(str(getattr(error, "reason", error)))).text[:200] or type(error).__name__
-            raise UnansweredError(f"{host} cannot be reached: {why}.") from None
+            # Nobody listens there, or there is no such host: then nothing was sent.
+            cause = getattr(error, "reason", error)
+            arrived = not isinstance(cause, (ConnectionRefusedError, socket.gaierror))
+            raise UnansweredError(f"{host} cannot be reached: {why}.", may_have_arrived=arrived) from None
     if cut.made:
         raise UnansweredError(f"{host} did not answer within {timeout:g} seconds.")
     if len(answer.body) > ANSWER:

@@ -61,9 +61,7 @@ def test_killed_at_each_step(point: str, tmp_path: Path, server: Server, stub: S
         killed += code == -9
     counts = finish(opened(tmp_path, server.url), stub)
     there = stub.contents()
-    print(
-        f"\n{point}: killed {killed} of {KILLS}; {len(acknowledged)} acknowledged, {sum(there.values())} there, {counts}"
-    )
+    print(f"\n{point}: killed {killed} of {KILLS}; {len(acknowledged)} told, {sum(there.values())} there, {counts}")
     assert killed == KILLS
     assert set(acknowledged) <= set(there), "what was acknowledged is there"
     assert set(there.values()) == {1} and set(stub.writes.values()) == {1}, "once"

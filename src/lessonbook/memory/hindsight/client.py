@@ -126,7 +126,8 @@ class Client:
         try:
             answer = http.ask(method, f"{self.destination}/v1/default{path}", document, headers, timeout=limit)
         except http.UnansweredError as error:
-            raise SendError(Kind.AWAY, "unanswered", " ".join(filter(None, (f"{what}: {error}", after)))) from None
+            after = after if error.may_have_arrived else ""
+            raise SendError(Kind.AWAY, "unanswered", f"{verb}: {error} {after}".strip()) from None
         if not 200 <= answer.status < 300:
             raise self._error(what, answer)
         found = _parsed(answer.body)
