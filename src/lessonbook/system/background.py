@@ -8,6 +8,9 @@ from collections.abc import Sequence
 
 from lessonbook.system.settings import environment
 
+DELIVER = ("outbox", "flush", "--quiet", "--seconds", "20")
+"""What delivers what a command queued, when the command itself has answered and ended."""
+
 
 def start(words: Sequence[str]) -> bool:
     """Start ``lessonbook WORDS`` apart from this process; say whether it started. Never raises.

@@ -123,11 +123,11 @@ def test_a_lease_is_anothers_only_when_it_ran_out(outbox: Outbox) -> None:
     outbox.put([item("c")], 2.0)
     yours = moving(outbox, "you").claim(1.0 + LEASE)
     assert yours and yours.id == mine.id and yours.items == mine.items, "the same is sent again, under the same id"
-    moving(outbox).later(mine, 70.0, 5.0, "x", "too late")  # no longer mine to give back
+    moving(outbox).later(mine, 40.0, 5.0, "x", "too late")  # no longer mine to give back
     assert outbox.rows([State.LEASED])[0].attempts == 0
-    moving(outbox).accepted(mine, 70.0)  # but what the server has taken, it has taken
+    moving(outbox).accepted(mine, 40.0)  # but what the server has taken, it has taken
     assert outbox.counts()["accepted"] == 2
-    moving(outbox, "you").dead(yours, 71.0, "422", "no")
+    moving(outbox, "you").dead(yours, 41.0, "422", "no")
     assert outbox.counts()["dead"] == 0
 
 

@@ -20,8 +20,6 @@ NO_BANK = (
     "The {} memory has no bank to look after; `lessonbook config set memory.backend mnemopi` keeps lessons in one, and "
     "`lessonbook memory import` takes over what there is."
 )
-DELIVER = ("outbox", "flush", "--quiet", "--seconds", "20")
-"""What delivers what a command queued, when the command itself has answered and ended."""
 NO_MEMORY = "No memory is on; `lessonbook config set memory.backend mnemopi` keeps lessons in one file on this machine."
 
 
@@ -46,7 +44,7 @@ def opened(cwd: Path | None, *, delivers: bool = True) -> Iterator[Memory]:
     finally:
         try:
             if delivers and isinstance(memory, Delivering) and memory.waiting():
-                background.start(DELIVER)
+                background.start(background.DELIVER)
         finally:
             memory.close()
 

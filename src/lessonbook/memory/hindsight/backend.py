@@ -30,6 +30,9 @@ QUERY_WORDS, QUERY_MOST = 200, 1_500
 """How much of a question a server is asked: one that is too long finds nothing there, without a word."""
 TOKENS_EACH, TOKENS_LEAST, TOKENS_MOST = 400, 2_048, 16_384
 _ALL = 5_000
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lessonbook.core.session import Session
 _T = TypeVar("_T")
 
 
@@ -91,6 +94,13 @@ class HindsightMemory:
             return Receipt(Outcome.REFUSED, reason=f"The lesson cannot be queued. {put.reason}")
         outcome = Outcome.DUPLICATE if put.became is Became.DONE else Outcome.QUEUED
         return Receipt(outcome, item.document, notes=tidied.notes)
+
+    def retain_turns(self, session: Session) -> list[Put]:
+        """Queue what was said in each turn of a session, durably; what is there already is not queued again."""
+        from lessonbook.memory.hindsight.turns import turn_items
+
+        told = list(turn_items(session, self._banks, self._client.destination, self._now()))
+        return self.hand_over(told) if told else []
 
     def hand_over(self, told: Sequence[Item]) -> list[Put]:
         """Queue items durably, all or none, and have them delivered in the background."""

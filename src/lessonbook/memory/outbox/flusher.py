@@ -14,7 +14,7 @@ from lessonbook.core.redact import redact
 from lessonbook.core.value import Value
 from lessonbook.memory.outbox.destinations import Destinations
 from lessonbook.memory.outbox.items import Batch
-from lessonbook.memory.outbox.moving import Moving
+from lessonbook.memory.outbox.moving import LEASE, Moving
 from lessonbook.memory.outbox.outbox import Outbox
 from lessonbook.memory.outbox.sending import Became, Kind, Sender, SendError, Standing
 from lessonbook.system.faults import point
@@ -26,6 +26,7 @@ HALVED_AFTER = 3
 REMOTE_RETRIES = 3
 """How often a server is asked to try once more at what it failed at."""
 SAID_MOST = 500
+_LOOK = 0.5
 LEAST = 0.05
 """Seconds below which a request is not begun."""
 
@@ -84,7 +85,7 @@ class Flusher:
         limit = self._limit if seconds is None else min(self._limit, seconds)
         if limit < LEAST or not self._may_ask():
             return False
-        batch = self._moving.claim(self._now())
+        batch = self._moving.claim(self._now(), max(LEASE, 2 * self._limit + 10))
         if batch is None:
             return False
         try:
@@ -114,9 +115,10 @@ class Flusher:
                     continue
                 break
             due = self.next_due()
-            if due is None or due >= until:
+            held = patient and self._moving.is_held(self._now())  # by another process, which may soon be done with it
+            if due is None or (due >= until and not held):
                 break
-            wait(min(max(due - self._now(), LEAST), left))
+            wait(min(max(due - self._now(), LEAST), left, _LOOK if held else left))
         known = self._destinations.known(self._sender.destination)
         found = self.delivered
         return Delivered(found.done - before.done, found.dead - before.dead, known.said or "")

@@ -17,8 +17,8 @@ from lessonbook.system.faults import point
 
 BATCH_ITEMS = 16
 BATCH_BYTES = 256 << 10
-LEASE = 60.0
-"""Seconds one process has for one request before another may take it over; longer than any request may take."""
+LEASE = 30.0
+"""Seconds one process has for a batch before another may take it over; longer than its requests may take."""
 FAR = 2 * 3_600.0
 """A moment further ahead than any wait: the clock was set back, and it is taken for now."""
 
@@ -70,6 +70,16 @@ class Moving:
         with self._file.reading() as db:
             (found,) = db.execute(query, (self._destination,)).fetchone()
         return None if found is None else min(float(found), now + FAR)
+
+    def is_held(self, now: float) -> bool:
+        """Whether anybody is at a batch right now."""
+        if not self._file.exists():
+            return False
+        query = (
+            "SELECT 1 FROM outbox WHERE destination = ? AND state IN ('leased', 'accepted') AND lease_until > ? LIMIT 1"
+        )
+        with self._file.reading() as db:
+            return db.execute(query, (self._destination, now)).fetchone() is not None
 
     def accepted(self, batch: Batch, now: float) -> None:
         """Note that the server has taken the batch, and is to be asked what became of it."""

@@ -107,13 +107,14 @@ class Outbox:
     def retry(self, seqs: Sequence[int] | None, now: float) -> int:
         """Put what was set aside in line again, all of it for ``None``, under new ids; return how many.
 
-        What waits to be tried again is tried at once. Raises ``InputError`` for a row that is not there, and for one
-        whose document was told anew since: sending it would bring the old words back.
+        What waits for its next try is tried at once where its id is given. Raises ``InputError`` for a row that is not
+        there, and for one whose document was told anew since: sending it would bring the old words back.
         """
         if seqs is None and not self.file.exists():
             return 0
         with self.file.writing() as db:
-            rows = self._chosen(db, seqs, (State.DEAD, State.QUEUED, State.ACCEPTED))
+            states = (State.DEAD,) if seqs is None else (State.DEAD, State.QUEUED, State.ACCEPTED)
+            rows = self._chosen(db, seqs, states)
             newer = [row for row in rows if row.state == State.DEAD and _newer(db, row)]
             if newer and seqs is not None:
                 raise InputError(f"Something newer was told in the place of {newer[0].seq}; drop it instead.")
