@@ -35,6 +35,8 @@ ABOUT: Mapping[str, str] = {
     "hindsight.reflect_seconds": "how long an answer in its own words may take",
     "hindsight.list_seconds": "how long the start of a session waits for the newest lessons",
     "hindsight.retain_sessions": "whether what is said in sessions is kept there too (true or false)",
+    "postgres.url": "the address of a PostgreSQL server and its database, without a password",
+    "postgres.team": "whose lessons there: the schema lessonbook_TEAM",
     "review.name": "who accepts and edits candidates: the name their commits carry",
     "review.email": "and the e-mail address",
     "editor.command": "the editor model: a command that reads the prompt on standard input (set in the file)",
@@ -129,6 +131,10 @@ def _typed(places: Places, key: str, text: str) -> bool | int | str:
         raise InputError(
             f"agent_dir must start with / or ~/, so that it means the same folder everywhere; not {text!r}."
         )
+    if key == "postgres.url":
+        from lessonbook.memory.postgres.connection import check_address
+
+        check_address(text)
     if key == "hindsight.url" and not text.startswith(("http://", "https://")):
         raise InputError(f"hindsight.url must start with http:// or https://, not {text!r}.")
     return value

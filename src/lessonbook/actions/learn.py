@@ -81,11 +81,12 @@ class LearnTool:
 
     @classmethod
     def create_if(cls, settings: Settings, session: LearnSession) -> LearnTool | None:
-        """Return the tool where ``autolearn.enabled`` is on and a backend is; ``hindsight`` also needs its address."""
+        """Return the tool where ``autolearn.enabled`` is on and a backend is; one on a server also needs an address."""
         on = settings.memory_backend != OFF and settings.memory_backend in BACKENDS
         if not settings.autolearn_enabled or not on:
             return None
-        if settings.memory_backend == "hindsight" and not settings.hindsight_url:
+        servers = {"hindsight": settings.hindsight_url, "postgres": settings.postgres_url}
+        if not servers.get(settings.memory_backend, True):
             return None
         return cls(settings, session)
 

@@ -86,6 +86,8 @@ class Settings(Value):
     memory_scoping: str = "per-project-tagged"
     hindsight_url: str | None = None
     hindsight: Hindsight = Hindsight()
+    postgres_url: str | None = None
+    postgres_team: str = "team"
     review_name: str | None = None
     review_email: str | None = None
     editor: Editor | None = None
@@ -185,7 +187,7 @@ def editor(env: Mapping[str, str] | None = None) -> str:
 def parse(table: Mapping[str, Any], where: Places) -> Settings:
     """Return the settings a parsed config holds. Unknown keys are left alone; raises ``SetupError`` for wrong types."""
     autolearn, memory, hindsight = (_table(table, name) for name in ("autolearn", "memory", "hindsight"))
-    review = _table(table, "review")
+    review, postgres = _table(table, "review"), _table(table, "postgres")
     return Settings(
         agent_dir=_agent_dir(_text(table, "agent_dir", ""), where),
         learning=_flag(table, "learning", True),
@@ -197,6 +199,8 @@ def parse(table: Mapping[str, Any], where: Places) -> Settings:
         memory_scoping=_text(memory, "memory.scoping", "per-project-tagged"),
         hindsight_url=_text(hindsight, "hindsight.url", "") or None,
         hindsight=_hindsight(hindsight),
+        postgres_url=_text(postgres, "postgres.url", "") or None,
+        postgres_team=_text(postgres, "postgres.team", "team"),
         review_name=_text(review, "review.name", "") or None,
         review_email=_text(review, "review.email", "") or None,
         editor=_editor(_table(table, "editor")),
