@@ -41,8 +41,9 @@ def configure(home: Path) -> Callable[[str], None]:
     def write(url: str) -> None:
         file = home / ".config" / "lessonbook" / "config.toml"
         file.parent.mkdir(parents=True, exist_ok=True)
+        quick = "recall_seconds = 2\nretain_seconds = 2\n"
         more = "[autolearn]\nenabled = true\n[recall]\non_prompt = true\n"
-        file.write_text(f'[memory]\nbackend = "hindsight"\n[hindsight]\nurl = "{url}"\n{more}')
+        file.write_text(f'[memory]\nbackend = "hindsight"\n[hindsight]\nurl = "{url}"\n{quick}{more}')
 
     return write
 
@@ -151,6 +152,7 @@ def test_the_outbox_on_the_command_line(run: Any, stub: Stub, server: Server, co
         assert done.returncode == 2 and done.stderr.count("\n") == 1, words
     assert "99" in run("outbox", "drop", "99").stderr
     configure(server.url)  # another server: what waits for the first one stays
+    assert run("outbox").stdout.count("cannot be reached") + run("outbox").stdout.count("not configured now") >= 3
     for text in ("good", "POISON", "also good"):
         run("learn", text)
     done = run("outbox", "flush", "--seconds", "20", "--json")

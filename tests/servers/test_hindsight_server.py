@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.memory.hindsight.conftest import APP, opened
+from tests.memory.hindsight.conftest import opened
+from tests.memory.hindsight.test_killed import KILLS, work
 from tests.servers.running import TOKEN, Hindsight
 
 from lessonbook.core.lesson import Lesson, Outcome
@@ -157,5 +158,26 @@ def test_the_server_is_killed_in_the_middle(tmp_path: Path, hindsight: Hindsight
     assert counts["done"] == len(told) and contents(hindsight, bank) == Counter(told)
 
 
-def test_the_shared_project_is_the_one_of_the_stub(hindsight: Hindsight) -> None:
-    assert APP.slug.startswith("app-") and ask(hindsight, "/banks") is not None
+@pytest.mark.parametrize("point", ["outbox.queued", "outbox.leased", "outbox.sent", "outbox.accepted"])
+def test_we_are_killed_in_the_middle(point: str, tmp_path: Path, hindsight: Hindsight) -> None:
+    """Between queueing and sending, sending and the acknowledgement, that and completion; the server is real."""
+    told: list[str] = []
+    for who in range(KILLS):
+        name = f"{point.replace('.', '-')}-{who}"
+        said, code = work(tmp_path, hindsight.url, name, 3, point, 2 if point == "outbox.queued" else 1)
+        assert code == -9
+        told += said
+    memory = opened(tmp_path, hindsight.url)
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        with memory._outbox.file.writing() as db:
+            db.execute("UPDATE outbox SET lease_until = 0, next_at = 0")
+        deliver(memory, 2)
+        counts = memory._outbox.counts()
+        if not counts["queued"] + counts["leased"] + counts["accepted"]:
+            break
+    there = Counter(
+        {text: times for text, times in contents(hindsight, "lessonbook").items() if point.replace(".", "-") in text}
+    )
+    print(f"\n{point}: killed {KILLS} times; {len(told)} acknowledged, {sum(there.values())} there, {counts}")
+    assert set(told) <= set(there) and set(there.values()) == {1} and counts["done"] == len(there)

@@ -26,8 +26,13 @@ def open_outbox(settings: Settings) -> Outbox:
     return Outbox(settings.agent_dir / OUTBOX_FILE)
 
 
-def listed(outbox: Outbox, limit: int, now: float) -> tuple[dict[str, Any], list[tuple[str, ...]], list[str]]:
-    """Return what waits and what was set aside as a document, as rows of ``HEAD``, and a sentence for each server."""
+def listed(
+    outbox: Outbox, limit: int, now: float, current: str | None
+) -> tuple[dict[str, Any], list[tuple[str, ...]], list[str]]:
+    """Return what waits and what was set aside as a document, as rows of ``HEAD``, and a sentence for each server.
+
+    ``current`` is the address of the server that is configured; what waits for another one says so.
+    """
     rows = outbox.rows((*WAITING, State.DEAD), limit)
     servers = [known for known in Destinations(outbox).everywhere() if known.said]
     document = {
@@ -36,7 +41,7 @@ def listed(outbox: Outbox, limit: int, now: float) -> tuple[dict[str, Any], list
         "items": [_document(row) for row in rows],
         "servers": [{**known.as_dict(), "asked_again": known.open_until} for known in servers],
     }
-    return document, [_line(row) for row in rows], [_server(known, now) for known in servers]
+    return document, [_line(row, current) for row in rows], [_server(known, now) for known in servers]
 
 
 def retry(outbox: Outbox, ids: Sequence[int], now: float) -> Answer:
@@ -75,12 +80,14 @@ def _document(row: Row) -> dict[str, Any]:
     return {"id": row.seq, "state": str(row.state), "at": row.created, **told, **why, "text": row.told.get("content")}
 
 
-def _line(row: Row) -> tuple[str, ...]:
+def _line(row: Row, current: str | None) -> tuple[str, ...]:
     text = " ".join(str(row.told.get("content") or "").split())
     excerpt = text if len(text) <= _EXCERPT else f"{text[: _EXCERPT - 1]}…"
     since = strftime("%Y-%m-%d %H:%M", gmtime(row.created))
     state = "set aside" if row.state == State.DEAD else "at the server" if row.state == State.ACCEPTED else "waiting"
-    return str(row.seq), state, since, str(row.attempts), excerpt, row.last_error or ""
+    elsewhere = f"for {row.destination}, which is not configured now"
+    why = row.last_error or ("" if row.destination == (current or "").rstrip("/") else elsewhere)
+    return str(row.seq), state, since, str(row.attempts), excerpt, why
 
 
 def _server(known: Destination, now: float) -> str:

@@ -19,7 +19,7 @@ from tests.memory.hindsight.conftest import TOKEN, Server, Stub, opened
 
 from lessonbook.core.lesson import Lesson
 
-KILLS = int(os.environ.get("LESSONBOOK_KILLS", "4"))
+KILLS = int(os.environ.get("LESSONBOOK_KILLS", "3"))
 POINTS = ("outbox.before-commit", "outbox.queued", "outbox.leased", "outbox.sent", "outbox.accepted", "outbox.done")
 """Before and after a lesson is on the disk; between that and sending; sent and not acknowledged; acknowledged and not
 known to be done; done."""

@@ -40,7 +40,8 @@ def run(args: argparse.Namespace, out: Out) -> int:
     from lessonbook.hosts.cli.here import setup
 
     _check(args)
-    outbox = actions.open_outbox(setup()[1])
+    settings = setup()[1]
+    outbox = actions.open_outbox(settings)
     try:
         if args.do == "sessions":
             return _sessions(args, out)
@@ -51,7 +52,7 @@ def run(args: argparse.Namespace, out: Out) -> int:
             act = actions.drop(outbox, ids) if args.do == "drop" else actions.retry(outbox, ids, time())
             out.result(*act)
             return 0
-        document, rows, servers = actions.listed(outbox, args.limit or actions.SHOWN, time())
+        document, rows, servers = actions.listed(outbox, args.limit or actions.SHOWN, time(), settings.hindsight_url)
         out.table(document, actions.HEAD, rows, actions.NOTHING)
         for sentence in () if out.json else servers:
             out.note(f"lessonbook: {sentence}")

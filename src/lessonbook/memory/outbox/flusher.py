@@ -85,7 +85,7 @@ class Flusher:
         limit = self._limit if seconds is None else min(self._limit, seconds)
         if limit < LEAST or not self._may_ask():
             return False
-        batch = self._moving.claim(self._now(), max(LEASE, 2 * self._limit + 10))
+        batch = self._moving.claim(self._now(), 2 * self._limit + LEASE)
         if batch is None:
             return False
         try:

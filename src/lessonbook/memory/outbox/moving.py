@@ -17,8 +17,8 @@ from lessonbook.system.faults import point
 
 BATCH_ITEMS = 16
 BATCH_BYTES = 256 << 10
-LEASE = 30.0
-"""Seconds one process has for a batch before another may take it over; longer than its requests may take."""
+LEASE = 10.0
+"""Seconds one process has for a batch, beside what its requests may take, before another may take it over."""
 FAR = 2 * 3_600.0
 """A moment further ahead than any wait: the clock was set back, and it is taken for now."""
 
