@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Iterator
 
 import pytest
-from tests.servers.running import Hindsight, Postgres
+from tests.servers.running import Hindsight, PlainPostgres, Postgres, plain_programs
 
 REQUIRED = os.environ.get("LESSONBOOK_REQUIRE_SERVERS") == "1"
 ASKED = REQUIRED or os.environ.get("LESSONBOOK_TEST_SERVERS") == "1"
@@ -28,6 +28,17 @@ def postgres() -> Iterator[Postgres]:
         if REQUIRED:
             raise
         pytest.skip(f"no PostgreSQL can be had here: {error}")
+    yield made
+    made.end()
+
+
+@pytest.fixture(scope="session")
+def plain_postgres() -> Iterator[PlainPostgres]:
+    """One without pgvector, where the machine has one; ``test_without_pgvector_words_are_enough`` needs none."""
+    programs = plain_programs()
+    if not ASKED or programs is None:
+        pytest.skip("no PostgreSQL is installed on this machine, or it is not asked for")
+    made = PlainPostgres(programs)
     yield made
     made.end()
 

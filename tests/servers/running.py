@@ -114,6 +114,44 @@ class Postgres:
             raise RuntimeError((self.folder / "log").read_text(errors="replace")[-2_000:])
 
 
+def plain_programs() -> Path | None:
+    """Return the folder of a PostgreSQL's programs that is installed on this machine; ``None`` where there is none."""
+    found = shutil.which("initdb")
+    folders = [Path(found).resolve().parent] if found else sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    return next((folder for folder in reversed(folders) if (folder / "initdb").exists()), None)
+
+
+class PlainPostgres:
+    """A PostgreSQL of this machine's own, of whatever version and without pgvector, in a folder of the test's."""
+
+    def __init__(self, programs: Path) -> None:
+        self._programs = programs
+        self.folder = Path(tempfile.mkdtemp(prefix="lessonbook-plain-"))
+        self._who = {"user": "nobody"} if os.geteuid() == 0 else {}
+        if self._who:
+            shutil.chown(self.folder, "nobody")
+        self.port = free_port()
+        (self.folder / "password").write_text(PASSWORD)
+        (self.folder / "password").chmod(0o644)
+        data = self.folder / "data"
+        self._run("initdb", "-D", data, "-U", "tests", "-A", "scram-sha-256", f"--pwfile={self.folder / 'password'}")
+        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c fsync=off -k {self.folder}"
+        self._run("pg_ctl", "-D", data, "-o", options, "-l", self.folder / "log", "-w", "start")
+        self.dsn = f"postgresql://tests:{PASSWORD}@127.0.0.1:{self.port}/postgres"
+
+    def end(self) -> None:
+        self._run("pg_ctl", "-D", self.folder / "data", "-m", "immediate", "-w", "stop")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _run(self, program: str, *words: str | Path) -> None:
+        quiet = subprocess.DEVNULL
+        command = [self._programs / program, *words]
+        env = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "HOME": str(self.folder)}
+        subprocess.run(  # type: ignore[call-overload]
+            command, check=True, stdin=quiet, stdout=quiet, stderr=quiet, cwd=self.folder, env=env, **self._who
+        )
+
+
 class Hindsight:
     """A Hindsight server on ``postgres``, with a model that is none (``model.py``)."""
 

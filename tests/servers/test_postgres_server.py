@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.servers.conftest import REQUIRED
-from tests.servers.running import PASSWORD, Postgres
+from tests.servers.running import PASSWORD, PlainPostgres, Postgres
 
 from lessonbook.core.errors import InputError, SetupError, StoreError
 from lessonbook.core.lesson import Lesson, Outcome, Scope
@@ -65,6 +65,18 @@ class TestWithVectors(TestWithoutVectors):
         if embedder is None and not REQUIRED:
             pytest.skip("needs the extra `vectors`")
         return PostgresMemory(Connection(self.address, self.team), "app-1", now, embedder=embedder)
+
+
+class TestPlainServer(MemoryContract):
+    """And on a PostgreSQL of this machine's own, without pgvector, though an embedder is here."""
+
+    @pytest.fixture(autouse=True)
+    def _where(self, plain_postgres: PlainPostgres, team: str) -> None:
+        self.address = f"postgresql://tests@127.0.0.1:{plain_postgres.port}/postgres"
+        self.team = team
+
+    def open(self, folder: Path, now: Callable[[], float]) -> Memory:
+        return PostgresMemory(Connection(self.address, self.team), "app-1", now, embedder=open_embedder())
 
 
 def test_it_is_a_bank_whose_changes_can_be_undone(bank: Any) -> None:
