@@ -124,6 +124,8 @@ def test_denied_pauses_and_keeps_everything_until_the_right_token(outbox: Outbox
     one = flusher(outbox, wrong, clock)
     assert one.step() and not one.step() and not one.step()
     assert Destinations(outbox).known(SERVER).is_paused and outbox.counts()["queued"] == 2
+    assert (flusher(outbox, wrong, clock, "new").next_due() or 0) <= clock(), "a process that starts may try"
+    assert (one.next_due() or 0) > clock() + 500
     right = Shelf()  # a new process, with the right one, need not wait
     assert flusher(outbox, right, clock, "you").run(60, clock.wait).done == 2
     assert not Destinations(outbox).known(SERVER).is_paused

@@ -73,7 +73,7 @@ class Flusher:
         """Return when there is something to do next, in epoch seconds; ``None`` where nothing waits."""
         due = self._moving.next_due(self._now())
         known = self._destinations.known(self._sender.destination)
-        if due is None or known.is_open(self._now()):
+        if due is None or known.is_open(self._now()) or (known.is_paused and not self._is_refused):
             return due
         return max(due, known.open_until)
 
