@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-real check bench bench-recall docs lock clean
+.PHONY: help setup demo inspector test test-real test-agents check bench bench-recall docs lock clean
 
 help:  ## what each command does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort
@@ -24,6 +24,13 @@ test: $(STAMP)  ## the whole suite
 test-real: $(STAMP)  ## the tests on a real Hindsight server and PostgreSQL (sets them up in .hindsight, once)
 	@LESSONBOOK_TEST_SERVERS=1 $(BIN)/python -m pytest -n 0 tests/servers
 
+inspector:  ## put the MCP inspector's command line into .inspector, for the tests with it (needs npm)
+	@sh scripts/inspector.sh
+
+test-agents: $(STAMP)  ## the real agents, installed into .realagents, offline against a scripted model (npm)
+	@$(BIN)/python -m realagents
+	@LESSONBOOK_TEST_AGENTS=all $(BIN)/python -m pytest -n 0 -v tests/agents
+
 check: $(STAMP)  ## lint, types, import contracts, docs
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -42,4 +49,5 @@ lock:  ## write requirements/dev.txt anew from pyproject.toml (needs uv)
 	  --group dev --all-extras pyproject.toml -o requirements/dev.txt
 
 clean:  ## remove everything that was set up here
-	rm -rf .venv .demo .bench .hindsight .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .demo .bench .hindsight .inspector .realagents .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .import_linter_cache

@@ -105,7 +105,7 @@ def test_output_that_cannot_be_written_is_no_traceback(redirect: str, code: int)
 
 def test_a_wrong_action_names_the_near_one(run) -> None:
     done = run("learned", "acept", "x")
-    assert done.returncode == 2 and "'acept' is not one of list, diff, accept" in done.stderr
+    assert done.returncode == 2 and "'acept' is not one of list, review, diff, accept" in done.stderr
     assert "did you mean 'accept'?" in done.stderr and "rgument do" not in done.stderr
     assert "--scope: 'all' is not one of project, global" in run("learn", "x", "--scope", "all").stderr
 

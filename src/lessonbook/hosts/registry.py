@@ -27,6 +27,7 @@ VERBS: dict[str, Verb] = {
     "outbox": Verb(f"{_CLI}outbox", "what waits for the server of the memory: list, flush, retry, drop"),
     "skills": Verb(f"{_CLI}skills", "list the skills agents find here; show, undo or delete one"),
     "propose": Verb(f"{_CLI}propose", "find lessons in past sessions and offer them for review"),
+    "export": Verb(f"{_CLI}export", "write one past session as ATIF, which other programs read"),
     "learned": Verb(f"{_CLI}learned", "review what was offered: list, diff, accept, reject"),
     "brief": Verb(f"{_CLI}brief", "print what the next session here starts with"),
     "mcp": Verb(f"{_CLI}mcp", "serve agents over the Model Context Protocol (agents start this)"),

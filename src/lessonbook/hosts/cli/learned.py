@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """
   lessonbook learned                                   what waits for review, in every book
+  lessonbook learned review                            look at each, and decide with one letter
   lessonbook learned diff 20261130-210500-3fa2c1       what one would change, and why
   lessonbook learned accept 20261130-210500-3fa2c1     several ids: in one move
   lessonbook learned accept 3fa2c1@1f0c5d9             only if it still is what diff showed as that commit
@@ -45,7 +46,7 @@ _SWITCH = ("on", "off", "status")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``learned``."""
-    actions = ["list", "diff", "accept", "reject", "edit", "split", *MORE, *_SWITCH]
+    actions = ["list", "review", "diff", "accept", "reject", "edit", "split", *MORE, *_SWITCH]
     parser.add_argument("do", nargs="?", choices=actions, default="list", help="what to do (default: list)")
     ids = parser.add_argument(
         "ids",
@@ -95,6 +96,10 @@ def run(args: argparse.Namespace | SimpleNamespace, out: Out) -> int:
     )
     if args.do == "list":
         return _list(books, out, args.signs)
+    if args.do == "review":
+        from lessonbook.hosts.cli import walk
+
+        return walk.run(where, books, args.ids, out)
     if args.do in MORE:
         return learned_more.run(where, books, args, out)
     if args.do in ("accept", "edit", "split"):
@@ -137,6 +142,8 @@ def _check(args: argparse.Namespace | SimpleNamespace) -> None:
             raise InputError(
                 "Say which book: `lessonbook learned accept --all --book global|project|all`, without ids."
             )
+    elif args.do == "review":
+        return
     elif not args.ids and args.do not in ("pull", "push", "pin", "unpin"):
         raise InputError(f"Say which one: `lessonbook learned {args.do} ID`; `lessonbook learned` shows the ids.")
     elif len(args.ids) > 1 and args.do in ("pin", "unpin"):
