@@ -215,6 +215,8 @@ def test_with_pgvector_it_is_found_by_what_it_means(address: str, team: str) -> 
     plain.store(Lesson("The database refuses connections after midnight."))  # told without an embedder
     plain.store(Lesson("Quote every path in scripts."))
     memory = PostgresMemory(Connection(address, team), "p", lambda: 1.0, embedder=embedder)
+    with memory._connection.used() as db:
+        assert memory._vectors.is_on(db), "the server has pgvector"
     found = memory.recall("postgres sql server rejects clients at night")
     assert found and found[0].text.startswith("The database") and "meaning" in {part.name for part in found[0].parts}
     plain.close(), memory.close()

@@ -10,7 +10,7 @@ from typing import Any
 
 from lessonbook.core.errors import StoreError
 
-_LOCK = 0x4C42_7067
+LOCK = 0x4C42_7067
 """Names our lock among the advisory locks of a database: two that migrate at once take turns."""
 
 _FIRST = """
@@ -66,7 +66,7 @@ def bring_up_to_date(db: Any, schema: str) -> None:
     if _version(db, schema) == len(STEPS):
         return
     with db.transaction():
-        db.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        db.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
         if not db.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (schema,)).fetchone():
             db.execute(f'CREATE SCHEMA "{schema}"')
         db.execute("CREATE TABLE IF NOT EXISTS about (name text PRIMARY KEY, value text NOT NULL)")

@@ -9,8 +9,21 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from lessonbook.memory.postgres.schema import LOCK
 from lessonbook.memory.vectors.embedder import Embedder
 
+_TABLE = """
+CREATE TABLE vectors (
+    lesson bigint NOT NULL REFERENCES lessons (id) ON DELETE CASCADE,
+    team text NOT NULL DEFAULT current_setting('lessonbook.team'),
+    model text NOT NULL,
+    embedding vector NOT NULL,
+    PRIMARY KEY (lesson, model)
+);
+ALTER TABLE vectors ENABLE ROW LEVEL SECURITY;
+ALTER TABLE vectors FORCE ROW LEVEL SECURITY;
+CREATE POLICY own_team ON vectors USING (team = current_setting('lessonbook.team', true));
+"""
 _AT_ONCE = 200
 """Lessons embedded before a recall, of those that another machine told without an embedder."""
 
@@ -78,12 +91,12 @@ class Vectors:
 
         try:
             with db.transaction():
+                db.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
                 if not db.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'").fetchone():
                     db.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
-                db.execute(
-                    "CREATE TABLE IF NOT EXISTS vectors (lesson bigint NOT NULL REFERENCES lessons (id)"
-                    " ON DELETE CASCADE, model text NOT NULL, embedding vector NOT NULL, PRIMARY KEY (lesson, model))"
-                )
+                own = "SELECT to_regclass(quote_ident(current_schema()) || '.vectors')"
+                if db.execute(own).fetchone()[0] is None:
+                    db.execute(_TABLE)
         except psycopg.Error:  # the server has no pgvector, or we may not have it made: words are enough
             return False
         return True
