@@ -4,7 +4,8 @@ BIN := .venv/bin
 STAMP := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo inspector test test-real test-agents check bench bench-recall docs lock clean
+.PHONY: help setup demo inspector test test-real test-agents check bench bench-recall bench-prevention docs lock
+.PHONY: clean
 
 help:  ## what each command does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort
@@ -43,6 +44,9 @@ bench: $(STAMP)  ## side-by-side timings against the peers; prints ratios
 
 bench-recall: $(STAMP)  ## how well the bank finds what was asked for, on public sets (LESSONBOOK_RETRIEVAL)
 	@$(BIN)/python -m benchmarks recall
+
+bench-prevention: $(STAMP)  ## how many later mistakes the lessons of earlier sessions name (LESSONBOOK_HISTORIES)
+	@$(BIN)/python -m benchmarks prevention
 
 lock:  ## write requirements/dev.txt anew from pyproject.toml (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet \

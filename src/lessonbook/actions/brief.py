@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import gmtime, strftime
 
-from lessonbook.actions.sources import Memories, Sources, note
+from lessonbook.actions.sources import THIS_PROJECT, Memories, Sources, note
 from lessonbook.core.briefing import MAX_CHARS, MAX_TOKENS, Block, briefing
 from lessonbook.core.embed import embedded, one_line, paragraphs
 from lessonbook.core.errors import LessonbookError
@@ -26,6 +26,8 @@ DATED_MAX = 4_000
 _STEPS = 3
 _SHOWN_BY_RECALL = 50
 _UNBOUNDED = 1 << 40
+_ABOVE = 6
+"""How many folders above a session's own its project may begin."""
 _LOOKED_INTO = 200_000
 """Characters of one file of a book that are looked into: many times what a briefing holds."""
 _LISTED = 120
@@ -86,9 +88,9 @@ def brief(
     read = sources.read(cwd, places, settings, learned, now)
     most = _UNBOUNDED if full else _LOOKED_INTO
     blocks = [
-        *(_rules_block(kind, head, most) for kind, head in read.heads.items()),
+        *(rules_block(kind, head, most, cwd) for kind, head in read.heads.items()),
         _record_block(settings, learned),
-        _dated_block(read.heads, most),
+        dated_block(read.heads, most),
         _skills_block(read.catalogue, most),
         _memories_block(read.memories),
     ]
@@ -128,8 +130,14 @@ def _pieces(text: str, most: int) -> tuple[tuple[str, ...], int]:
     return paragraphs(embedded(text[:end])) if text.strip() else (), text.count("\n\n", end)
 
 
-def _rules_block(kind: str, head: Head, most: int) -> Block:
+def rules_block(kind: str, head: Head, most: int = _LOOKED_INTO, cwd: Path | None = None) -> Block:
+    """Return what review accepted into one book's ``AGENTS.md``; ``kind`` says for whom it holds.
+
+    With ``cwd`` the evidence that a project's lessons cite is checked there.
+    """
     items, beyond = _pieces(head.agents, most)
+    if kind == THIS_PROJECT and cwd is not None:
+        items = tuple(_checked(item, cwd) for item in items)
     return Block(
         title=f"Lessons for {kind}",
         label="Accepted by review.",
@@ -142,12 +150,28 @@ def _rules_block(kind: str, head: Head, most: int) -> Block:
     )
 
 
+def _checked(item: str, cwd: Path) -> str:
+    """The lesson, with a word on a file of the project it tells to use that is not there any more."""
+    from lessonbook.core.cited import gone, marked
+
+    return marked(item, gone(item, lambda path: _is_there(path, cwd)))
+
+
+def _is_there(path: str, cwd: Path) -> bool:
+    """Whether the path leads somewhere from the folder or one above it; where nobody can tell, it does."""
+    try:
+        return any((folder / path).exists() for folder in (cwd, *cwd.parents[:_ABOVE]))
+    except (OSError, ValueError):
+        return True
+
+
 def _record_block(settings: Settings, learned: bool) -> Block:
     offered = learned and settings.autolearn_enabled and settings.memory_backend != "off"
     return Block(title="Record what you learn", items=(RECORD_RULE,) if offered else (), share=600)
 
 
-def _dated_block(heads: Mapping[str, Head], most: int) -> Block:
+def dated_block(heads: Mapping[str, Head], most: int = _LOOKED_INTO) -> Block:
+    """Return the books' dated files, newest first."""
     files = [(name, kind, text) for kind, head in heads.items() for name, text in head.dated.items()]
     items, beyond = [], 0
     for name, kind, text in sorted(files, key=lambda file: file[0], reverse=True):

@@ -38,6 +38,7 @@ ABOUT: Mapping[str, str] = {
     "hindsight.retain_sessions": "whether what is said in sessions is kept there too (true or false)",
     "postgres.url": "the address of a PostgreSQL server and its database, without a password",
     "postgres.team": "whose lessons there: the schema lessonbook_TEAM",
+    "propose.proposers": "which ways of finding lessons `propose` uses (set in the file)",
     "review.name": "who accepts and edits candidates: the name their commits carry",
     "review.email": "and the e-mail address",
     "editor.command": "the editor model: a command that reads the prompt on standard input (set in the file)",
@@ -48,6 +49,8 @@ ABOUT: Mapping[str, str] = {
 }
 """Every setting, in the order it is listed, and what it does."""
 _CHOICES: Mapping[str, Collection[str]] = {"memory.backend": BACKENDS, "memory.scoping": SCOPINGS}
+_OF_THE_NIGHT = ("nightly", "agents", "judge", "prices")
+"""Tables that only the night reads."""
 _BY_HAND = (
     '{key} is set by hand, in {file}: a table [editor] with command = ["claude", "-p"], or with url and model '
     "(and key_env, timeout)."
@@ -86,6 +89,8 @@ def change(places: Places, key: str, text: str) -> Item:
     from lessonbook.system.config_edit import set_value
 
     _known(key)
+    if key == "propose.proposers":
+        raise InputError(f'{key} is set by hand, in {places.config_file}: [propose] with proposers = ["repeats"].')
     if key.startswith("editor."):  # a list, or several that are only understood together
         raise InputError(_BY_HAND.format(key=key, file=places.config_file))
     value = _typed(places, key, text)
@@ -142,6 +147,8 @@ def _typed(places: Places, key: str, text: str) -> bool | int | str:
 
 
 def _known(key: str) -> None:
+    if key.partition(".")[0] in _OF_THE_NIGHT:
+        raise InputError(f"{key} is not shown or set here: write it into the file by hand (docs/nightly.md says how).")
     if key not in ABOUT:
         near = get_close_matches(key[:40], ABOUT, n=1, cutoff=0.4)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(ABOUT)}."
@@ -155,6 +162,8 @@ def _value(settings: Settings, key: str) -> bool | int | str | None:
     if section == "hindsight" and name != "url":
         told: bool | int | str = getattr(settings.hindsight, name)
         return None if told == "" else told
+    if key == "propose.proposers":
+        return ", ".join(settings.proposers)
     value = getattr(settings, key.replace(".", "_"))
     return value if value is None or isinstance(value, int) else str(value)
 

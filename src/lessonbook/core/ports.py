@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from lessonbook.core.candidate import Proposal
+from lessonbook.core.agent_run import Permission, Ran, Task
+from lessonbook.core.candidate import Passed, Proposal
 from lessonbook.core.cursor import Resume
 from lessonbook.core.extraction import Extraction
 from lessonbook.core.lesson import Change, Kept, Lesson, Recalled, Receipt
@@ -156,12 +157,22 @@ class ResumableReader(TranscriptReader, Protocol):
 
 @runtime_checkable
 class Proposer(Protocol):
-    """One way to find lessons in sessions."""
+    """One way to find lessons in sessions. Pure: it writes nothing and decides nothing. One object serves one run."""
 
     name: str
+    passed: list[Passed]
+    """What it found and did not propose, and why; complete after ``proposals``."""
+
+    def see(self, session: Session) -> None:
+        """Take note of one session, and keep only what is small."""
+        ...
+
+    def proposals(self) -> Sequence[Proposal]:
+        """Return what the sessions seen teach, most worthwhile first."""
+        ...
 
     def propose(self, sessions: Iterable[Session]) -> Sequence[Proposal]:
-        """Return what the sessions teach, most worthwhile first. Pure: writes nothing, decides nothing."""
+        """See all the sessions, and return what they teach."""
         ...
 
 
@@ -181,6 +192,43 @@ class Chat(Protocol):
 
     def __call__(self, prompt: str, /) -> Reply | str:
         """Return the answer. Raises ``ModelError`` where there is none and ``SetupError`` where none is set up."""
+        ...
+
+
+@runtime_checkable
+class AgentRunner(Protocol):
+    """One coding agent that runs without a person: the command, what surrounds it, and how to read how it ended.
+
+    Pure: ``system.agents.running`` starts it. ``words`` and ``environment`` raise ``InputError`` for a task the agent
+    cannot be given, such as a permission it cannot keep.
+    """
+
+    name: str
+    reader: str
+    """The name of the reader of its transcripts, as ``TranscriptReader.agent``."""
+    bounded: bool
+    """Whether it stops by itself at ``Task.dollars``."""
+    permissions: frozenset[Permission]
+    """Those it can keep."""
+    hosts: tuple[str, ...]
+    """Where its model answers, unless the environment names another place."""
+    transcripts: str
+    """The folder of its transcripts; empty where its reader knows."""
+
+    def words(self, task: Task) -> Sequence[str]:
+        """Return the command."""
+        ...
+
+    def environment(self, task: Task) -> Mapping[str, str]:
+        """Return the variables it needs beside the person's own."""
+        ...
+
+    def data(self, task: Task) -> bytes:
+        """Return what it reads on standard input."""
+        ...
+
+    def told(self, task: Task, code: int, out: str, err: str) -> Ran:
+        """Return how a run ended, from its exit code and all it wrote. Never raises for what it wrote."""
         ...
 
 

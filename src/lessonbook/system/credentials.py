@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 
 from lessonbook.core.errors import ModelError, SetupError
-from lessonbook.system.settings import Hindsight, environment, hindsight_token, places
+from lessonbook.system.server import Hindsight, hindsight_token
+from lessonbook.system.settings import environment, places
 
 SECONDS = 10.0
 """How long the command may take."""

@@ -14,14 +14,13 @@ from lessonbook.core.errors import SetupError, reason
 from lessonbook.core.reviewer import TOOL, Reviewer
 from lessonbook.core.value import Value
 from lessonbook.system import toml_simple
+from lessonbook.system.server import Hindsight
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-
-HINDSIGHT_TOKENS = ("LESSONBOOK_HINDSIGHT_TOKEN", "HINDSIGHT_API_TOKEN")
-"""The environment variables that hold the token of a Hindsight server; the second is oh-my-pi's."""
+    from lessonbook.core.route import Route
 
 
 class Places(Value):
@@ -39,6 +38,10 @@ class Places(Value):
         return self.config / "learned"
 
 
+PROPOSERS = ("repeats", "procedures", "recorded")
+"""Which proposers run where nothing else is said: those that ask no model."""
+
+
 class Editor(Value):
     """The editor model: a command that reads the prompt on standard input, or an OpenAI-compatible address."""
 
@@ -50,27 +53,6 @@ class Editor(Value):
     """The environment variable that holds the key; empty where the address needs none."""
     timeout: float = 300.0
     """Seconds one answer may take."""
-
-
-class Hindsight(Value):
-    """How a Hindsight server is used. Times are seconds one request may take."""
-
-    bank: str = "lessonbook"
-    token_env: str = ""
-    """The environment variable that holds the token; empty for the usual ones."""
-    credential_helper: str = ""
-    """A command that prints the token, for where no variable holds it."""
-    allow_http: bool = False
-    """Whether the token may go to another machine unencrypted."""
-    retain_mission: str = ""
-    reflect_mission: str = ""
-    recall_seconds: int = 10
-    retain_seconds: int = 10
-    reflect_seconds: int = 120
-    list_seconds: int = 1
-    """For the newest lessons, which the start of a session waits for."""
-    retain_sessions: bool = False
-    """Whether what is said in sessions is kept there too."""
 
 
 class Settings(Value):
@@ -91,6 +73,8 @@ class Settings(Value):
     review_name: str | None = None
     review_email: str | None = None
     editor: Editor | None = None
+    routes: tuple[Route, ...] = ()
+    proposers: tuple[str, ...] = PROPOSERS
 
 
 def environment() -> dict[str, str]:
@@ -111,13 +95,6 @@ def completion_asked() -> bool:
 def mcp_token() -> str:
     """Return the token that clients of ``lessonbook mcp --http`` must hold: ``LESSONBOOK_MCP_TOKEN``, or ``""``."""
     return os.environ.get("LESSONBOOK_MCP_TOKEN", "")
-
-
-def hindsight_token(named: str, env: Mapping[str, str] | None = None) -> str:
-    """Return the token for a Hindsight server: of the variable that is ``named``, else of the usual ones; or ``""``."""
-    env = os.environ if env is None else env
-    names = (named,) if named else HINDSIGHT_TOKENS
-    return next(filter(None, (env.get(name, "").strip() for name in names)), "")
 
 
 def places(env: Mapping[str, str] | None = None) -> Places:
@@ -205,6 +182,8 @@ def parse(table: Mapping[str, Any], where: Places) -> Settings:
         learning=_flag(table, "learning", True),
         autolearn_enabled=_flag(autolearn, "autolearn.enabled", False),
         autolearn_review=_flag(autolearn, "autolearn.review", False),
+        routes=_routes(_table(table, "findings")),
+        proposers=_words(_table(table, "propose"), "propose.proposers", PROPOSERS),
         autolearn_min_tool_calls=_count(autolearn, "autolearn.min_tool_calls", 5),
         recall_on_prompt=_flag(_table(table, "recall"), "recall.on_prompt", False),
         memory_backend=_text(memory, "memory.backend", "off"),
@@ -215,7 +194,7 @@ def parse(table: Mapping[str, Any], where: Places) -> Settings:
         postgres_team=_text(postgres, "postgres.team", "team"),
         review_name=_text(review, "review.name", "") or None,
         review_email=_text(review, "review.email", "") or None,
-        editor=_editor(_table(table, "editor")),
+        editor=editor_of(_table(table, "editor"), "editor"),
     )
 
 
@@ -227,22 +206,38 @@ def _hindsight(table: Mapping[str, Any]) -> Hindsight:
     return Hindsight(**told)
 
 
-def _editor(table: Mapping[str, Any]) -> Editor | None:
+def editor_of(table: Mapping[str, Any], name: str) -> Editor | None:
+    """Return the model that the table ``name`` describes; ``None`` for an empty one. Raises ``SetupError``."""
     if not table:
         return None
     command, timeout = table.get("command", []), table.get("timeout", 300)
     if not isinstance(command, list) or not all(isinstance(part, str) and part for part in command):
-        raise SetupError('editor.command must be a list of words in the configuration, such as ["claude", "-p"].')
+        raise SetupError(f'{name}.command must be a list of words in the configuration, such as ["claude", "-p"].')
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= 3600:
-        raise SetupError(f"editor.timeout must be a number of seconds up to 3600, not {timeout!r}.")
-    url, model, key = (_text(table, f"editor.{name}", "") for name in ("url", "model", "key_env"))
+        raise SetupError(f"{name}.timeout must be a number of seconds up to 3600, not {timeout!r}.")
+    url, model, key = (_text(table, f"{name}.{field}", "") for field in ("url", "model", "key_env"))
     if bool(command) == bool(url):
-        raise SetupError("editor needs either command or url in the configuration, not both.")
+        raise SetupError(f"{name} needs either command or url in the configuration, not both.")
     if url and not model:
-        raise SetupError("editor.model must name the model to ask at editor.url in the configuration.")
+        raise SetupError(f"{name}.model must name the model to ask at {name}.url in the configuration.")
     if command and (model or key):
-        raise SetupError("editor.model and editor.key_env belong to editor.url; put the model into editor.command.")
+        raise SetupError(f"{name}.model and {name}.key_env belong to {name}.url; put the model into {name}.command.")
     return Editor(tuple(command), url, model, key, float(timeout))
+
+
+def _words(table: Mapping[str, Any], name: str, default: tuple[str, ...]) -> tuple[str, ...]:
+    value = table.get(name.rpartition(".")[2], list(default))
+    if not isinstance(value, list) or not value or not all(isinstance(word, str) and word for word in value):
+        raise SetupError(f'{name} must be a list of words in the configuration, such as ["{default[0]}"].')
+    return tuple(dict.fromkeys(value))
+
+
+def _routes(table: Mapping[str, Any]) -> tuple[Route, ...]:
+    if not table:  # as nearly always: hooks do without what reads it
+        return ()
+    from lessonbook.system.settings_findings import routes
+
+    return routes(table)
 
 
 def _home(env: Mapping[str, str]) -> Path:

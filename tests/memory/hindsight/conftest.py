@@ -24,7 +24,8 @@ import pytest
 from lessonbook.core.project import Project
 from lessonbook.memory.hindsight.backend import HindsightMemory
 from lessonbook.memory.hindsight.opening import open_hindsight
-from lessonbook.system.settings import Hindsight, Settings
+from lessonbook.system.server import Hindsight
+from lessonbook.system.settings import Settings
 
 TOKEN = "right-token-0123456789"
 APP = Project("example.org/me/app", "app", "/work/app")

@@ -15,7 +15,8 @@ from lessonbook.core.project import Project
 from lessonbook.memory.hindsight.backend import HindsightMemory
 from lessonbook.memory.hindsight.opening import open_hindsight
 from lessonbook.system import faults
-from lessonbook.system.settings import Hindsight, Settings
+from lessonbook.system.server import Hindsight
+from lessonbook.system.settings import Settings
 
 
 def main(folder: str, url: str, who: str, count: str, point: str = "", passes: str = "1") -> None:
