@@ -4,7 +4,8 @@ BIN := .venv/bin
 STAMP := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo inspector test test-agents check bench bench-recall bench-prevention docs lock clean
+.PHONY: help setup demo inspector test test-real test-agents check bench bench-recall bench-prevention docs lock
+.PHONY: clean
 
 help:  ## what each command does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort
@@ -20,6 +21,9 @@ demo: $(STAMP)  ## the whole way of a lesson, on bundled sample sessions, in a t
 
 test: $(STAMP)  ## the whole suite
 	@$(BIN)/python -m pytest -n auto
+
+test-real: $(STAMP)  ## the tests on a real Hindsight server and PostgreSQL (sets them up in .hindsight, once)
+	@LESSONBOOK_TEST_SERVERS=1 $(BIN)/python -m pytest -n 0 tests/servers
 
 inspector:  ## put the MCP inspector's command line into .inspector, for the tests with it (needs npm)
 	@sh scripts/inspector.sh
@@ -49,4 +53,5 @@ lock:  ## write requirements/dev.txt anew from pyproject.toml (needs uv)
 	  --group dev --all-extras pyproject.toml -o requirements/dev.txt
 
 clean:  ## remove everything that was set up here
-	rm -rf .venv .demo .bench .inspector .realagents .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .demo .bench .hindsight .inspector .realagents .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .import_linter_cache

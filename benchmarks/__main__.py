@@ -11,7 +11,7 @@ from tempfile import gettempdir
 from benchmarks.table import Row, table
 
 BENCHES = (
-    *("merge", "mixes", "queue", "commands", "hooks", "learn", "bank", "recall", "mcp", "skills"),
+    *("merge", "mixes", "queue", "commands", "hooks", "learn", "queued", "bank", "recall", "mcp", "skills"),
     *("prevention", "mining"),
 )
 

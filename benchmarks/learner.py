@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from lessonbook.core.ports import Memory
     from lessonbook.system.settings import Settings
 
+DOWN = "http://127.0.0.1:9"
+"""An address of this machine that nobody listens at; another one follows the backend's name: ``hindsight=URL``."""
 TEXT = (
     "When the size of case {number}.{index} is not known, list the folder first, then read only the part that matters."
 )
@@ -73,7 +75,10 @@ def _memory(backend: str, place: Path) -> tuple[Memory, Settings]:
     from lessonbook.memory.registry import open_memory
     from lessonbook.system.settings import Settings
 
-    settings = Settings(agent_dir=place / "agent", autolearn_enabled=True, memory_backend=backend)
+    name, _, url = backend.partition("=")
+    settings = Settings(
+        agent_dir=place / "agent", autolearn_enabled=True, memory_backend=name, hindsight_url=url or DOWN
+    )
     return open_memory(settings, from_folder(str(place)), time.time, place), settings
 
 

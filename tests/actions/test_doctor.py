@@ -65,9 +65,11 @@ def test_each_agent_is_looked_at_for_its_hook(tmp_path: Path, home: Path) -> Non
     assert [check for check in checks(tmp_path, Level.NOTE) if check.what == "agents"] == []
 
 
-def test_a_memory_that_is_not_there_yet_says_what_to_use(tmp_path: Path, home: Path) -> None:
+def test_a_server_that_is_not_named_or_does_not_answer(tmp_path: Path, home: Path) -> None:
     configure(home, "[memory]\nbackend = 'hindsight'\n")
-    assert any("set memory.backend mnemopi" in check.do for check in checks(tmp_path, Level.PROBLEM))
+    assert any("config set hindsight.url" in check.do for check in checks(tmp_path, Level.PROBLEM))
+    configure(home, "[memory]\nbackend = 'hindsight'\n[hindsight]\nurl = 'http://127.0.0.1:9'\n")
+    assert any("127.0.0.1:9 cannot be reached" in check.found for check in checks(tmp_path, Level.PROBLEM))
 
 
 @pytest.mark.parametrize(

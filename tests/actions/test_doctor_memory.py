@@ -12,6 +12,7 @@ import pytest
 from lessonbook.actions.check import Check, Level
 from lessonbook.actions.doctor import examine
 from lessonbook.core.lesson import Lesson
+from lessonbook.memory import sqlite_file
 from lessonbook.memory.mnemopi import schema
 from lessonbook.memory.mnemopi.bank import MnemopiMemory
 from lessonbook.system.projects import identify
@@ -105,7 +106,7 @@ def test_an_older_file_stays_as_it_is_and_is_counted(
     bank: Path, tmp_path: Path, looked: Callable[[Level], list[Check]]
 ) -> None:
     with closing(sqlite3.connect(bank)) as db:
-        for statement in schema._statements(schema.STEPS[0]):
+        for statement in sqlite_file.statements(schema.STEPS[0]):
             db.execute(statement)
         db.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
         db.execute("PRAGMA user_version = 1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import resource
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -72,6 +73,13 @@ class Desk:
 
     def lessons(self) -> list[str]:
         return [found.text for found in self.memory.recent(200)]
+
+
+@pytest.fixture
+def closed_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 @pytest.fixture(params=["local", "mnemopi"])
@@ -267,7 +275,28 @@ def test_without_a_memory_it_says_so(home: Path, backend: str) -> None:
 
 def test_hindsight_says_that_it_is_not_ready(home: Path) -> None:
     desk = Desk(home, "hindsight")
+    memory = open_memory(desk.settings.but(hindsight_url=None), from_folder(str(desk.cwd)), lambda: 1.0)
+    desk.session = replace(desk.session, memory=memory)
     assert refused(lambda: desk.learn(memory="a")) == "Hindsight backend is not initialised for this session."
+
+
+def test_hindsight_queues_and_says_so(home: Path, closed_port: int) -> None:
+    desk = Desk(home, "hindsight")
+    settings = desk.settings.but(hindsight_url=f"http://127.0.0.1:{closed_port}")
+    memory = open_memory(settings, from_folder(str(desk.cwd)), lambda: 1.0)
+    desk.session = replace(desk.session, memory=memory)
+    for _ in range(2):
+        result = desk.learn(memory="Use ls -l.", context="a stalled session")
+        assert (text(result), result.details, result.is_error) == (
+            "Lesson queued for retention.",
+            {"skill": None},
+            False,
+        )
+    said = "Global memory scope is only available with the Mnemopi backend."
+    assert refused(lambda: desk.learn(memory="b", scope="global")) == said
+    assert text(desk.learn(memory="c", skill=SKILL)).startswith("Lesson queued for retention. Created managed skill")
+    assert [one.text for one in memory.recent()] == ["c", "Use ls -l."]
+    memory.close()
 
 
 def test_a_queued_lesson(home: Path) -> None:

@@ -258,13 +258,15 @@ def test_config(run) -> None:
     assert run("config", "get").returncode == 2
 
 
-def test_a_backend_that_is_not_there_yet_is_set_with_a_note(run) -> None:
+def test_a_backend_that_needs_an_address_is_set_with_a_note(run) -> None:
     done = run("config", "set", "memory.backend", "hindsight")
     assert done.returncode == 0 and done.stdout.startswith("memory.backend = hindsight")
-    assert done.stderr.startswith("lessonbook: this version has no backend hindsight yet")
-    assert done.stderr.endswith("it has off, local, mnemopi\n") and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("lessonbook: no lesson can be kept or recalled before hindsight.url is set")
+    assert done.stderr.count("\n") == 1
     told = json.loads(run("config", "set", "memory.backend", "hindsight", "--json").stdout)
     assert told["ok"] and told["value"] == "hindsight" and told["note"] in done.stderr
+    run("config", "set", "hindsight.url", "http://localhost:8888")
+    assert run("config", "set", "memory.backend", "hindsight").stderr == ""
     done = run("config", "set", "memory.backend", "local", "--json")
     assert "note" not in json.loads(done.stdout) and done.stderr == ""
 

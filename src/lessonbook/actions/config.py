@@ -25,6 +25,19 @@ ABOUT: Mapping[str, str] = {
     "memory.backend": f"where lessons are kept: {', '.join(BACKENDS)}",
     "memory.scoping": f"which lessons a project recalls: {', '.join(SCOPINGS)}",
     "hindsight.url": "the address of a Hindsight server",
+    "hindsight.bank": "its bank, or what the banks of projects start with",
+    "hindsight.token_env": "the environment variable that holds its token",
+    "hindsight.credential_helper": "or a command that prints the token",
+    "hindsight.allow_http": "whether the token may go to another machine unencrypted (true or false)",
+    "hindsight.retain_mission": "what the server is to look for in what it is given",
+    "hindsight.reflect_mission": "what the server is to bear in mind when it answers in its own words",
+    "hindsight.recall_seconds": "how long a search may take",
+    "hindsight.retain_seconds": "how long handing over may take, in the background",
+    "hindsight.reflect_seconds": "how long an answer in its own words may take",
+    "hindsight.list_seconds": "how long the start of a session waits for the newest lessons",
+    "hindsight.retain_sessions": "whether what is said in sessions is kept there too (true or false)",
+    "postgres.url": "the address of a PostgreSQL server and its database, without a password",
+    "postgres.team": "whose lessons there: the schema lessonbook_TEAM",
     "propose.proposers": "which ways of finding lessons `propose` uses (set in the file)",
     "review.name": "who accepts and edits candidates: the name their commits carry",
     "review.email": "and the e-mail address",
@@ -85,12 +98,12 @@ def change(places: Places, key: str, text: str) -> Item:
     return get(places, key)
 
 
-def note(item: Item) -> str:
+def note(places: Places, item: Item) -> str:
     """Return what a person has to know of the value a setting has now; ``""`` for nothing."""
-    if item.key != "memory.backend" or BACKENDS[str(item.value)].ready:
+    needed = BACKENDS[str(item.value)].needs if item.key == "memory.backend" else ""
+    if not needed or get(places, needed).value:
         return ""
-    ready = ", ".join(name for name, backend in BACKENDS.items() if backend.ready)
-    return f"this version has no backend {item.value} yet, so no lesson can be kept or recalled; it has {ready}"
+    return f"no lesson can be kept or recalled before {needed} is set: `lessonbook config set {needed} ADDRESS`"
 
 
 def shown(value: bool | int | str | None) -> str:
@@ -124,6 +137,10 @@ def _typed(places: Places, key: str, text: str) -> bool | int | str:
         raise InputError(
             f"agent_dir must start with / or ~/, so that it means the same folder everywhere; not {quoted(text)}."
         )
+    if key == "postgres.url":
+        from lessonbook.memory.postgres.connection import check_address
+
+        check_address(text)
     if key == "hindsight.url" and not text.startswith(("http://", "https://")):
         raise InputError(f"hindsight.url must start with http:// or https://, not {quoted(text)}.")
     return value
@@ -142,6 +159,9 @@ def _value(settings: Settings, key: str) -> bool | int | str | None:
     section, _, name = key.partition(".")
     if section == "editor":
         return _editor_value(settings.editor, name)
+    if section == "hindsight" and name != "url":
+        told: bool | int | str = getattr(settings.hindsight, name)
+        return None if told == "" else told
     if key == "propose.proposers":
         return ", ".join(settings.proposers)
     value = getattr(settings, key.replace(".", "_"))

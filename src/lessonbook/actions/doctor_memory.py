@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 SOON = 1_000
 """Vectors that one recall makes."""
-_SERVER = "This version cannot use it yet: `lessonbook config set memory.backend mnemopi` keeps lessons here."
 _DAMAGED = (
     "The next use mends it, or sets it aside under a dated name and begins a new one; nothing is deleted, and "
     "`lessonbook memory import` brings back what can be read."
@@ -37,6 +36,10 @@ def look(settings: Settings, cwd: Path, now: float) -> Iterator[Check]:
         yield Check("memory", Level.NOTE, "no memory is on, so learn and recall do nothing", do)
     elif settings.memory_backend == "mnemopi":
         yield from _bank(settings, cwd)
+    elif settings.memory_backend == "hindsight":
+        from lessonbook.actions import doctor_server
+
+        yield from doctor_server.look(settings, cwd, now)
     else:
         yield _counted(settings, cwd, now)
 
@@ -63,7 +66,7 @@ def _counted(settings: Settings, cwd: Path, now: float) -> Check:
     try:
         return Check("memory", Level.FINE, f"{settings.memory_backend}: {memory.count():,} remembered for this project")
     except LessonbookError as error:
-        return Check("memory", Level.PROBLEM, str(error), _SERVER if settings.memory_backend == "hindsight" else "")
+        return Check("memory", Level.PROBLEM, str(error), "")
     finally:
         memory.close()
 

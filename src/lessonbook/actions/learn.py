@@ -81,11 +81,12 @@ class LearnTool:
 
     @classmethod
     def create_if(cls, settings: Settings, session: LearnSession) -> LearnTool | None:
-        """Return the tool where ``autolearn.enabled`` is on and a backend is; ``hindsight`` also needs its address."""
+        """Return the tool where ``autolearn.enabled`` is on and a backend is; one on a server also needs an address."""
         on = settings.memory_backend != OFF and settings.memory_backend in BACKENDS
         if not settings.autolearn_enabled or not on:
             return None
-        if settings.memory_backend == "hindsight" and not settings.hindsight_url:
+        servers = {"hindsight": settings.hindsight_url, "postgres": settings.postgres_url}
+        if not servers.get(settings.memory_backend, True):
             return None
         return cls(settings, session)
 
@@ -201,10 +202,11 @@ def _store(memory: Memory, lesson: Lesson) -> Receipt:
 
 
 def _not_kept(memory: Memory, beside: Mapping[str, object]) -> tuple[str, ...]:
-    """Say what a memory has no place for: only a bank keeps more of a lesson than its words."""
-    if not beside or isinstance(memory, Bank):
+    """Say what a memory has no place for: only a bank keeps all of a lesson beside its words."""
+    left = [name for name in beside if name not in getattr(memory, "keeps", ())]
+    if not left or isinstance(memory, Bank):
         return ()
-    return (f"The {memory.name} memory keeps its words alone, not its {', '.join(beside)}.",)
+    return (f"The {memory.name} memory keeps its words alone, not its {', '.join(left)}.",)
 
 
 def _failed(memory: Memory) -> str:

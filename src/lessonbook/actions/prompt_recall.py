@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from lessonbook.system.settings import Settings
 
 _LIMIT = 5
+_SECONDS = 2
+"""How long a server may take: a person waits for the prompt to go through."""
 _QUERY = 2_000
 
 
@@ -27,7 +29,9 @@ def recall_for_prompt(settings: Settings, cwd: Path, prompt: str) -> str:
     from lessonbook.memory.registry import open_memory
     from lessonbook.system.projects import identify
 
-    memory = open_memory(settings, identify(cwd), time, cwd)
+    told = settings.hindsight
+    quick = settings.but(hindsight=told.but(recall_seconds=min(told.recall_seconds, _SECONDS)))
+    memory = open_memory(quick, identify(cwd), time, cwd)
     try:
         found = recall(memory, prompt[:_QUERY], _LIMIT)
     finally:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from lessonbook.core.clean import clean_body
 from lessonbook.core.errors import InputError
 from lessonbook.core.lesson import Recalled
-from lessonbook.core.ports import Memory
+from lessonbook.core.ports import Delivering, Memory
+from lessonbook.core.redact import redact
 from lessonbook.core.tidy import RECALL_CLOSING, RECALL_OPENING, as_item, tidy
 
 NOTHING = "No lesson matches."
@@ -26,6 +28,16 @@ def recall(memory: Memory, query: str, limit: int = 5) -> tuple[Recalled, ...]:
         raise InputError(f"The limit must be from 1 to {MOST}, not {limit}.")
     found = memory.recall(query, limit) if query.strip() else ()
     return tuple(map(_safe, found))[:limit]
+
+
+def reflect(memory: Memory, query: str) -> str:
+    """Return a server's answer to ``query`` in its own words, cleaned and redacted.
+
+    Raises ``InputError`` where the memory has no server, and ``ModelError`` where it does not answer.
+    """
+    if not isinstance(memory, Delivering):
+        raise InputError(f"The {memory.name} memory finds lessons and does not answer in its own words.")
+    return redact(clean_body(memory.reflect(query))).text
 
 
 def as_text(found: Iterable[Recalled]) -> str:

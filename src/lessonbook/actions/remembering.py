@@ -130,8 +130,9 @@ def _plain(lesson: Lesson) -> Lesson:
 
 
 def _not_kept(memory: Memory, lesson: Lesson) -> tuple[str, ...]:
-    """Say what of a lesson a memory has no place for: only a bank keeps more than its words."""
-    beside = [name for name in _BESIDE_TEXT if getattr(lesson, name) not in (None, ())]
+    """Say what of a lesson a memory has no place for: only a bank keeps all beside its words."""
+    kept = getattr(memory, "keeps", ())
+    beside = [name for name in _BESIDE_TEXT if getattr(lesson, name) not in (None, ()) and name not in kept]
     if not beside or isinstance(memory, Bank):
         return ()
     return (f"The {memory.name} memory keeps its words alone, not its {', '.join(beside)}.",)

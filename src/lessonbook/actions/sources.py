@@ -34,6 +34,8 @@ class Memories(Value):
 
     newest: Sequence[Recalled] = ()
     total: int = 0
+    trouble: str = ""
+    """Why there may be more, which a server keeps that did not answer."""
 
 
 class Read(Value):
@@ -65,6 +67,8 @@ class Sources:
         if settings.memory_backend != "off":
             jobs["memory"] = lambda: _memories(settings, project, cwd, now)
         second = self.gather(jobs)
+        if second.get("memory") and second["memory"].trouble:
+            self.notes.append(one_line(second["memory"].trouble, _NOTE_MAX))
         found = {"every project": first["the global book"], THIS_PROJECT: second.get("the project's book")}
         heads = {kind: head for kind, head in found.items() if head is not None}
         skills = self.gather({"skills": lambda: _skills(cwd, places, settings, list(heads.values()), now)})["skills"]
@@ -116,7 +120,10 @@ def _memories(settings: Settings, project: Project, cwd: Path, now: float) -> Me
     memory = open_memory(settings, project, lambda: now, cwd)
     try:
         newest = memory.recent(_MEMORIES)
-        return Memories(newest, memory.count() if len(newest) == _MEMORIES else len(newest))
+        # Only some memories have it; to load the Protocol they meet would cost every start.
+        trouble = getattr(memory, "trouble", "")
+        counted = len(newest) == _MEMORIES and not trouble
+        return Memories(newest, memory.count() if counted else len(newest), trouble)
     finally:
         memory.close()
 

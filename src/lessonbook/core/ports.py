@@ -53,6 +53,31 @@ class Memory(Protocol):
 
 
 @runtime_checkable
+class Delivering(Memory, Protocol):
+    """A memory that keeps what it is told here first, durably, and hands it on to a server when it can."""
+
+    delivers_itself: bool
+    """Whether telling starts a thread that delivers; false for a program that ends right away."""
+
+    @property
+    def trouble(self) -> str:
+        """One sentence where the last answer lacks what the server knows; else empty."""
+        ...
+
+    def reflect(self, query: str) -> str:
+        """Return the server's answer to a question in its own words. Raises ``ModelError`` where there is none."""
+        ...
+
+    def waiting(self) -> bool:
+        """Whether anything is to be delivered now."""
+        ...
+
+    def deliver_in_background(self) -> None:
+        """Begin to deliver what is left from before, in a thread."""
+        ...
+
+
+@runtime_checkable
 class Bank(Memory, Protocol):
     """A memory whose lessons can be read and changed one by one; every change is kept and can be undone.
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from lessonbook.system.settings import Places
+    from lessonbook.system.settings import Places, Settings
 
     Said = tuple[str, list[str]]
 
@@ -39,10 +39,12 @@ def _session_start(agent: str, dialect: Dialect, data: Mapping[str, Any], learne
     noting.start()
     publishing = Thread(target=_bring_skills_up_to_date, daemon=True)
     publishing.start()
+    delivering = Thread(target=_deliver_what_waits, daemon=True)
+    delivering.start()
     from lessonbook.actions.brief import brief_here
 
     made = brief_here(cwd, now=time(), learned=learned, seconds=SOURCES_SECONDS)
-    for thread in (noting, publishing):
+    for thread in (noting, publishing, delivering):
         thread.join(_NOTE_SECONDS)
     return made.text, list(made.notes)
 
@@ -102,6 +104,7 @@ def _stop(agent: str, dialect: Dialect, data: Mapping[str, Any], learned: bool) 
         Path(path) if isinstance(path, str) and path.startswith("/") and "\0" not in path else None,
         dialect.quiet(data),
     )
+    _retain(settings, turn.transcript)
     if settings.learning and dialect.told_early and turn.transcript is not None:
         session_notes.remember(notes, _TRANSCRIPT, str(turn.transcript))
     return nudge(settings, notes, turn, Marks(dialect.turn, dialect.no_turn, dialect.call)), []
@@ -117,7 +120,38 @@ def _session_end(agent: str, dialect: Dialect, data: Mapping[str, Any], learned:
         told = {"transcript": data.get(dialect.transcript) or early, "cwd": str(_cwd(dialect, data))}
         note_end(notes, agent, str(data.get(dialect.session)), told, time())
         clear_old(where.state, time())
+        _retain(settings, None)
     return "", []
+
+
+def _retain(settings: Settings, transcript: Path | None) -> None:
+    """Have what was said kept, where a person has asked for that: by another process, for nobody shall wait for it."""
+    if not settings.hindsight.retain_sessions:
+        return
+    from lessonbook.system import background
+
+    background.start(("outbox", "sessions", "--quiet", *([str(transcript)] if transcript else [])))
+
+
+def _deliver_what_waits() -> None:
+    """Have what earlier sessions left in the outbox delivered, by another process."""
+    try:
+        settings = _settings()[1]
+        if settings.memory_backend != "hindsight":
+            return
+        _retain(settings, None)
+        if not (settings.agent_dir / "outbox.db").exists():
+            return
+        from lessonbook.core.project import from_folder
+        from lessonbook.memory.registry import open_memory
+        from lessonbook.system import background
+
+        memory: Any = open_memory(settings, from_folder("/"), time, "/")
+        if memory.waiting():
+            background.start(background.DELIVER)
+        memory.close()
+    except Exception:  # noqa: BLE001  a thread beside the answer: `lessonbook doctor` says what is wrong
+        return
 
 
 def _cwd(dialect: Dialect, data: Mapping[str, Any]) -> Path:

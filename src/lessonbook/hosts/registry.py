@@ -24,6 +24,7 @@ VERBS: dict[str, Verb] = {
     "learn": Verb(f"{_CLI}learn", "keep one lesson in memory"),
     "recall": Verb(f"{_CLI}recall", "find lessons in memory"),
     "memory": Verb(f"{_CLI}memory", "look through the lessons in memory; change, check, back up, import, export"),
+    "outbox": Verb(f"{_CLI}outbox", "what waits for the server of the memory: list, flush, retry, drop"),
     "skills": Verb(f"{_CLI}skills", "list the skills agents find here; show, undo or delete one"),
     "propose": Verb(f"{_CLI}propose", "find lessons in past sessions and offer them for review"),
     "findings": Verb(f"{_CLI}findings", "single mistakes of past sessions, as rates"),

@@ -28,8 +28,8 @@ class Backend(Value):
 
     label: str
     open: Opener
-    ready: bool = True
-    """False for one whose name is kept free, but which this version cannot open."""
+    needs: str = ""
+    """The setting without which it can keep nothing: where its server is."""
 
 
 def open_memory(
@@ -82,14 +82,35 @@ def _mnemopi(settings: Settings, project: Project, now: Callable[[], float], cwd
 
 
 def _hindsight(settings: Settings, project: Project, now: Callable[[], float], cwd: str) -> Memory:
-    from lessonbook.memory.hindsight import open_hindsight
+    from lessonbook.memory.hindsight.opening import open_hindsight
 
-    return open_hindsight()
+    return open_hindsight(settings, project, now)
+
+
+def _postgres(settings: Settings, project: Project, now: Callable[[], float], cwd: str) -> Memory:
+    from lessonbook.memory.off import OffMemory
+
+    if not settings.postgres_url:
+        advice = "No PostgreSQL server is configured: `lessonbook config set postgres.url postgresql://HOST/DATABASE`."
+        return OffMemory("postgres", advice)
+    from lessonbook.memory.postgres.bank import PostgresMemory
+    from lessonbook.memory.postgres.connection import Connection
+    from lessonbook.memory.vectors.registry import open_embedder
+
+    return PostgresMemory(
+        Connection(settings.postgres_url, settings.postgres_team),
+        project.slug,
+        now,
+        embedder=open_embedder(),
+        scoping=settings.memory_scoping,
+        branch=project.branch,
+    )
 
 
 BACKENDS: dict[str, Backend] = {
     OFF: Backend("Off", _off),
     "local": Backend("Local", _local),
     "mnemopi": Backend("Mnemopi", _mnemopi),
-    "hindsight": Backend("Hindsight", _hindsight, ready=False),
+    "hindsight": Backend("Hindsight", _hindsight, "hindsight.url"),
+    "postgres": Backend("PostgreSQL", _postgres, "postgres.url"),
 }

@@ -10,6 +10,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from lessonbook.core.errors import InputError, StoreError, reason
@@ -149,16 +150,24 @@ def remove_leftovers(path: Path) -> None:
 
 
 def make_private_file(path: Path) -> None:
-    """Make an empty file only its owner can read, and its folders, where it is missing. Raises ``StoreError``."""
+    """Make an empty file only its owner can read, and its folders, where it is missing. Raises ``StoreError``.
+
+    A file that is there is not opened: to close it would drop every POSIX lock this process holds on it, and with them
+    what tells other processes that a database is in use.
+    """
+    target = path.resolve() if path.is_symlink() else path
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not target.exists():
+            with suppress(FileExistsError):  # made meanwhile
+                os.close(os.open(target, os.O_RDONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        mode = target.stat().st_mode
     except OSError as error:
         raise StoreError(f"{path} cannot be made: {reason(error)}.") from error
-    try:
-        _check_regular(handle, path)
-    finally:
-        os.close(handle)
+    if stat.S_ISDIR(mode):
+        raise StoreError(f"{path} cannot be read: is a directory.")
+    if not stat.S_ISREG(mode):
+        raise StoreError(f"{path} is not a regular file; it is not read.")
 
 
 def make_folder(path: Path) -> None:

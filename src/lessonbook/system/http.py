@@ -22,6 +22,17 @@ ANSWER = 8 << 20
 """Bytes an answer may have."""
 
 
+class UnansweredError(Exception):
+    """There is no answer. The message says why and names the host.
+
+    ``may_have_arrived`` is whether what was sent may have reached it all the same.
+    """
+
+    def __init__(self, said: str, *, may_have_arrived: bool = True) -> None:
+        super().__init__(said)
+        self.may_have_arrived = may_have_arrived
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a service answered: the status, where it redirects to (never followed), and the body."""
@@ -29,6 +40,8 @@ class Answer:
     status: int
     location: str
     body: bytes
+    retry_after: str = ""
+    """When it wants to be asked again, in its own words (RFC 9110 §10.2.3); empty where it does not say."""
 
 
 def check_address(url: str, name: str) -> None:
@@ -44,12 +57,32 @@ def check_address(url: str, name: str) -> None:
         raise SetupError(f"{name} must be a plain address: no name, password, query or fragment in it.")
 
 
+def is_this_machine(url: str) -> bool:
+    """Whether an address is this machine itself, so that what goes there is on no network."""
+    return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
+
+
 def post_json(url: str, document: Mapping[str, Any], headers: Mapping[str, str], *, timeout: float) -> Answer:
     """Send ``document`` to ``url`` and return what comes back, whatever its status.
 
     Raises ``ModelError`` where the service cannot be reached, takes longer than ``timeout`` seconds in all, breaks off,
     or answers with more than ``ANSWER`` bytes.
     """
+    try:
+        return ask("POST", url, document, headers, timeout=timeout)
+    except UnansweredError as error:
+        raise ModelError(str(error)) from None
+
+
+def ask(
+    method: str, url: str, document: Mapping[str, Any] | None, headers: Mapping[str, str], *, timeout: float
+) -> Answer:
+    """Send a request, with ``document`` where there is one, and return what comes back, whatever its status.
+
+    Raises ``UnansweredError`` where the service cannot be reached, takes longer than ``timeout`` seconds in all, breaks
+    off, or answers with more than ``ANSWER`` bytes.
+    """
+    import socket
     from http.client import HTTPException
 
     from lessonbook.core.clean import clean_line
@@ -59,22 +92,28 @@ def post_json(url: str, document: Mapping[str, Any], headers: Mapping[str, str],
     host = urlsplit(url).netloc
     with Cut(timeout) as cut:
         try:
-            answer, size = _exchange(url, json.dumps(document).encode(), headers, cut, timeout)
+            data = None if document is None else json.dumps(document).encode()
+            answer, size = _exchange(method, url, data, headers, cut, timeout)
         except (OSError, HTTPException, ValueError) as error:
             if cut.made or isinstance(error, TimeoutError):
-                raise ModelError(f"{host} did not answer within {timeout:g} seconds.") from None
+                raise UnansweredError(f"{host} did not answer within {timeout:g} seconds.") from None
             why = redact(clean_line(str(getattr(error, "reason", error)))).text[:200] or type(error).__name__
-            raise ModelError(f"{host} cannot be reached: {why}.") from None
+            # Nobody listens there, or there is no such host: then nothing was sent.
+            cause = getattr(error, "reason", error)
+            arrived = not isinstance(cause, (ConnectionRefusedError, socket.gaierror))
+            raise UnansweredError(f"{host} cannot be reached: {why}.", may_have_arrived=arrived) from None
     if cut.made:
-        raise ModelError(f"{host} did not answer within {timeout:g} seconds.")
+        raise UnansweredError(f"{host} did not answer within {timeout:g} seconds.")
     if len(answer.body) > ANSWER:
-        raise ModelError(f"{host} answered with more than {ANSWER:,} bytes.")
+        raise UnansweredError(f"{host} answered with more than {ANSWER:,} bytes.")
     if len(answer.body) < size:
-        raise ModelError(f"{host} broke off in the middle of its answer.")
+        raise UnansweredError(f"{host} broke off in the middle of its answer.")
     return answer
 
 
-def _exchange(url: str, data: bytes, headers: Mapping[str, str], cut: Cut, timeout: float) -> tuple[Answer, int]:
+def _exchange(
+    method: str, url: str, data: bytes | None, headers: Mapping[str, str], cut: Cut, timeout: float
+) -> tuple[Answer, int]:
     """The answer, as much of it as is read, and how many bytes it said that it has."""
     import urllib.error
     import urllib.request
@@ -82,13 +121,13 @@ def _exchange(url: str, data: bytes, headers: Mapping[str, str], cut: Cut, timeo
     from lessonbook.system.http_deadline import opener
 
     sent = {"Content-Type": "application/json", "Accept": "application/json", **headers}
-    request = urllib.request.Request(url, data, sent, method="POST")
-    here = urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
+    request = urllib.request.Request(url, data, sent, method=method)
     try:
-        reply = opener(cut, direct=here).open(request, timeout=timeout)
+        reply = opener(cut, direct=is_this_machine(url)).open(request, timeout=timeout)
     except urllib.error.HTTPError as error:
         reply = error
     with reply:
         said = reply.headers.get("Content-Length") or ""
-        answer = Answer(reply.status or 0, reply.headers.get("Location") or "", reply.read(ANSWER + 1))
+        location, later = (reply.headers.get(name) or "" for name in ("Location", "Retry-After"))
+        answer = Answer(reply.status or 0, location, reply.read(ANSWER + 1), later)
     return answer, int(said) if said.isdecimal() else 0

@@ -14,6 +14,7 @@ from lessonbook.core.errors import SetupError, reason
 from lessonbook.core.reviewer import TOOL, Reviewer
 from lessonbook.core.value import Value
 from lessonbook.system import toml_simple
+from lessonbook.system.server import Hindsight
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,6 +67,9 @@ class Settings(Value):
     memory_backend: str = "off"
     memory_scoping: str = "per-project-tagged"
     hindsight_url: str | None = None
+    hindsight: Hindsight = Hindsight()
+    postgres_url: str | None = None
+    postgres_team: str = "team"
     review_name: str | None = None
     review_email: str | None = None
     editor: Editor | None = None
@@ -172,7 +176,7 @@ def editor(env: Mapping[str, str] | None = None) -> str:
 def parse(table: Mapping[str, Any], where: Places) -> Settings:
     """Return the settings a parsed config holds. Unknown keys are left alone; raises ``SetupError`` for wrong types."""
     autolearn, memory, hindsight = (_table(table, name) for name in ("autolearn", "memory", "hindsight"))
-    review = _table(table, "review")
+    review, postgres = _table(table, "review"), _table(table, "postgres")
     return Settings(
         agent_dir=_agent_dir(_text(table, "agent_dir", ""), where),
         learning=_flag(table, "learning", True),
@@ -185,10 +189,21 @@ def parse(table: Mapping[str, Any], where: Places) -> Settings:
         memory_backend=_text(memory, "memory.backend", "off"),
         memory_scoping=_text(memory, "memory.scoping", "per-project-tagged"),
         hindsight_url=_text(hindsight, "hindsight.url", "") or None,
+        hindsight=_hindsight(hindsight),
+        postgres_url=_text(postgres, "postgres.url", "") or None,
+        postgres_team=_text(postgres, "postgres.team", "team"),
         review_name=_text(review, "review.name", "") or None,
         review_email=_text(review, "review.email", "") or None,
         editor=editor_of(_table(table, "editor"), "editor"),
     )
+
+
+def _hindsight(table: Mapping[str, Any]) -> Hindsight:
+    told: dict[str, Any] = {}
+    for name, default in Hindsight._defaults.items():
+        read: Any = _flag if isinstance(default, bool) else _count if isinstance(default, int) else _text
+        told[name] = read(table, f"hindsight.{name}", default)
+    return Hindsight(**told)
 
 
 def editor_of(table: Mapping[str, Any], name: str) -> Editor | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lessonbook.core.lesson import Lesson, Scope
+from lessonbook.memory import sqlite_file
 from lessonbook.memory.importing import registry
 from lessonbook.memory.importing.bank_db import matches, read
 from lessonbook.memory.importing.values import Imported, ReadProblem
@@ -73,7 +74,7 @@ def test_every_field_of_every_lesson(memory: MnemopiMemory, path: Path) -> None:
 def test_the_first_version_is_read_too(path: Path) -> None:
     path.parent.mkdir()
     with closing(sqlite3.connect(path)) as db:
-        for statement in schema._statements(schema.STEPS[0]):
+        for statement in sqlite_file.statements(schema.STEPS[0]):
             db.execute(statement)
         db.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
         db.execute("PRAGMA user_version = 1")

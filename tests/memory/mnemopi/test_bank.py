@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from lessonbook.core.errors import BusyError, StoreError
 from lessonbook.core.lesson import Lesson, Outcome, Scope
 from lessonbook.core.tidy import tidy
+from lessonbook.memory import sqlite_file
 from lessonbook.memory.mnemopi import schema
 from lessonbook.memory.mnemopi.bank import MnemopiMemory
 from lessonbook.testing import HARD_TEXTS
@@ -245,7 +246,7 @@ def test_a_killed_migration_leaves_nothing_half_done(path: Path) -> None:
     path.parent.mkdir()
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("BEGIN IMMEDIATE")
-        for statement in schema._statements(schema.STEPS[0])[:2]:
+        for statement in sqlite_file.statements(schema.STEPS[0])[:2]:
             db.execute(statement)
     with closing(MnemopiMemory(path, "p-1", clock())) as memory:
         assert memory.store(Lesson("a")).outcome is Outcome.STORED

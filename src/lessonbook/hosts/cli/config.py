@@ -61,7 +61,7 @@ def run(args: argparse.Namespace, out: Out) -> int:
         return 0
     item = config.change(where, args.key, args.value)
     document = {"ok": True, "key": item.key, "value": item.value, "file": str(where.config_file)}
-    if note := config.note(item):
+    if note := config.note(where, item):
         document |= {"note": note}
         if not out.json:
             out.note(f"lessonbook: {note}")

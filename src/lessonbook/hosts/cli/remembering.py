@@ -8,8 +8,9 @@ from pathlib import Path
 from time import time
 
 from lessonbook.core.errors import SetupError
-from lessonbook.core.ports import Memory
+from lessonbook.core.ports import Delivering, Memory
 from lessonbook.hosts.cli.here import folder, setup
+from lessonbook.system import background
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +24,11 @@ NO_MEMORY = "No memory is on; `lessonbook config set memory.backend mnemopi` kee
 
 
 @contextmanager
-def opened(cwd: Path | None) -> Iterator[Memory]:
-    """Give the project's memory and close it afterwards. Raises ``SetupError`` with advice where none is on."""
+def opened(cwd: Path | None, *, delivers: bool = True) -> Iterator[Memory]:
+    """Give the project's memory and close it afterwards. Raises ``SetupError`` with advice where none is on.
+
+    What it has to deliver to a server is delivered when this command has ended, by another, unless not ``delivers``.
+    """
     from lessonbook.memory.registry import open_memory
     from lessonbook.system.projects import identify
 
@@ -33,10 +37,16 @@ def opened(cwd: Path | None) -> Iterator[Memory]:
         raise SetupError(NO_MEMORY)
     here = folder(cwd)
     memory = open_memory(settings, identify(here), time, here)
+    if isinstance(memory, Delivering):
+        memory.delivers_itself = False
     try:
         yield memory
     finally:
-        memory.close()
+        try:
+            if delivers and isinstance(memory, Delivering) and memory.waiting():
+                background.start(background.DELIVER)
+        finally:
+            memory.close()
 
 
 @contextmanager

@@ -25,7 +25,9 @@ def _recall(here: Here, given: Given) -> Answer:
     found = recall(memory, given["query"], given.get("limit", _LIMIT))
     rows = [plain(one.but(parts=())) for one in found]
     shown = map(_with_id, found) if isinstance(memory, Bank) else found
-    return Answer(as_text(shown), {"about": ABOUT, "lessons": rows})
+    trouble = getattr(memory, "trouble", "")
+    text = "\n".join(filter(None, (as_text(shown), trouble)))
+    return Answer(text, {"about": " ".join(filter(None, (ABOUT, trouble))), "lessons": rows})
 
 
 def _with_id(found: Recalled) -> Recalled:

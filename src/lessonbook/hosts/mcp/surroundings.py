@@ -79,6 +79,7 @@ class Surroundings:
 
     def memory(self, settings: Settings, cwd: Path) -> Memory:
         """Return the memory of the project of ``cwd``, open already where it was asked for before."""
+        from lessonbook.core.ports import Delivering
         from lessonbook.memory.registry import open_memory
 
         project = self._projects.identify(cwd)  # may ask git, which may be slow: outside the lock
@@ -86,6 +87,8 @@ class Surroundings:
         with self._lock:
             if key not in self._open:
                 opened = open_memory(settings, project, self.now, cwd)
+                if isinstance(opened, Delivering):
+                    opened.deliver_in_background()
                 self._drop([old for old in self._open if old[0] != settings])
                 self._drop(list(self._open)[: len(self._open) + 1 - _OPEN_MOST])
                 self._open[key] = opened

@@ -10,6 +10,9 @@ from __future__ import annotations
 import sqlite3
 
 from lessonbook.memory.mnemopi import index
+from lessonbook.memory.sqlite_file import run_steps, version
+
+__all__ = ["APPLICATION_ID", "STEPS", "migrate", "version"]
 
 APPLICATION_ID = 0x4C42_6B31
 """``LBk1``: no other program's database is ever changed by us."""
@@ -137,38 +140,9 @@ forgotten. ``origin`` is where an imported lesson came from. ``facts.topic`` is 
 """
 
 
-def version(db: sqlite3.Connection) -> int:
-    """Return how many steps the file has had."""
-    return int(db.execute("PRAGMA user_version").fetchone()[0])
-
-
-def is_foreign(db: sqlite3.Connection) -> bool:
-    """Whether the file is another program's database: it has tables, and does not carry our mark."""
-    # Tables first: they come in one transaction with the mark, so who sees them made meanwhile sees the mark too.
-    if db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None:
-        return False
-    return int(db.execute("PRAGMA application_id").fetchone()[0]) != APPLICATION_ID
-
-
 def migrate(db: sqlite3.Connection) -> None:
     """Run the steps the file has not had, all or none: whom an error reaches closes ``db``, which undoes them."""
     db.execute("BEGIN IMMEDIATE")
-    for step in STEPS[version(db) :]:
-        for statement in _statements(step):
-            db.execute(statement)
+    run_steps(db, STEPS, APPLICATION_ID)
     index.bring_up_to_date(db)
-    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    db.execute(f"PRAGMA user_version = {len(STEPS)}")
     db.execute("COMMIT")
-
-
-def _statements(script: str) -> list[str]:
-    """Split a script at the ends of its statements; ``executescript`` would commit the transaction first."""
-    found: list[str] = []
-    pending = ""
-    for line in script.splitlines(keepends=True):
-        pending += line
-        if sqlite3.complete_statement(pending):
-            found.append(pending)
-            pending = ""
-    return found

@@ -1,0 +1,57 @@
+"""Looks at a memory on a server for the doctor: whether it answers, and what waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from lessonbook.actions.check import Check, Level
+from lessonbook.core.errors import LessonbookError
+from lessonbook.memory.hindsight.opening import open_hindsight
+from lessonbook.memory.off import OffMemory
+from lessonbook.memory.outbox.items import WAITING, State
+from lessonbook.memory.outbox.outbox import OUTBOX_FILE, Outbox
+from lessonbook.system.projects import identify
+from lessonbook.system.settings import Settings
+
+_ADDRESS = "`lessonbook config set hindsight.url http://localhost:8888`, or wherever it runs."
+_WAITS = "`lessonbook outbox` lists them, `lessonbook outbox flush` sends now; nothing is lost meanwhile."
+_ASIDE = "`lessonbook outbox` says why; `lessonbook outbox retry` tries again, `lessonbook outbox drop` removes."
+
+
+def look(settings: Settings, cwd: Path, now: float) -> Iterator[Check]:
+    """Yield what is found of the server and of what waits for it."""
+    try:
+        memory = open_hindsight(settings, identify(cwd), lambda: now)
+    except LessonbookError as error:
+        yield Check("memory", Level.PROBLEM, str(error), _ADDRESS)
+        return
+    if isinstance(memory, OffMemory):
+        yield Check("memory", Level.PROBLEM, "no Hindsight server is configured", _ADDRESS)
+        return
+    try:
+        count = memory.count()
+        if memory.trouble:
+            yield Check("memory", Level.PROBLEM, memory.trouble, "Lessons are kept here until it answers.")
+        else:
+            yield Check("memory", Level.FINE, f"hindsight: {count:,} remembered for this project")
+    except LessonbookError as error:
+        yield Check("memory", Level.PROBLEM, str(error), "")
+    finally:
+        memory.close()
+    yield from _outbox(settings)
+
+
+def _outbox(settings: Settings) -> Iterator[Check]:
+    outbox = Outbox(settings.agent_dir / OUTBOX_FILE)
+    try:
+        counts = outbox.counts()
+    except LessonbookError as error:
+        yield Check("outbox", Level.PROBLEM, str(error), "Move the file away to begin anew, and keep it.")
+        return
+    finally:
+        outbox.close()
+    if waiting := sum(counts[state] for state in WAITING):
+        yield Check("outbox", Level.NOTE, f"{waiting:,} wait for the server", _WAITS)
+    if aside := counts[State.DEAD]:
+        yield Check("outbox", Level.PROBLEM, f"{aside:,} were set aside, undelivered", _ASIDE)

@@ -1,0 +1,101 @@
+"""What waits for a server, what was set aside, and what a person does about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import gmtime, strftime
+from typing import Any, TypeAlias
+
+from lessonbook.core.errors import SetupError
+from lessonbook.memory.hindsight.backend import HindsightMemory
+from lessonbook.memory.outbox.destinations import Destination, Destinations
+from lessonbook.memory.outbox.items import WAITING, Row, State
+from lessonbook.memory.outbox.outbox import OUTBOX_FILE, Outbox
+from lessonbook.system.settings import Settings
+
+Answer: TypeAlias = tuple[dict[str, Any], str]
+HEAD = ("id", "state", "since", "tries", "what", "why")
+SHOWN = 100
+NOTHING = "Nothing waits."
+_EXCERPT = 80
+NO_SERVER = "No server is configured to deliver to; set memory.backend to hindsight and hindsight.url."
+
+
+def open_outbox(settings: Settings) -> Outbox:
+    """Return the outbox of this machine; opens no file before its first use."""
+    return Outbox(settings.agent_dir / OUTBOX_FILE)
+
+
+def listed(
+    outbox: Outbox, limit: int, now: float, current: str | None
+) -> tuple[dict[str, Any], list[tuple[str, ...]], list[str]]:
+    """Return what waits and what was set aside as a document, as rows of ``HEAD``, and a sentence for each server.
+
+    ``current`` is the address of the server that is configured; what waits for another one says so.
+    """
+    rows = outbox.rows((*WAITING, State.DEAD), limit)
+    servers = [known for known in Destinations(outbox).everywhere() if known.said]
+    document = {
+        "ok": True,
+        "counts": outbox.counts(),
+        "items": [_document(row) for row in rows],
+        "servers": [{**known.as_dict(), "asked_again": known.open_until} for known in servers],
+    }
+    return document, [_line(row, current) for row in rows], [_server(known, now) for known in servers]
+
+
+def retry(outbox: Outbox, ids: Sequence[int], now: float) -> Answer:
+    """Put what was set aside in line again, all of it where no ids are given. Raises ``InputError``."""
+    count = outbox.retry(ids or None, now)
+    text = f"{_items(count)} in line again; `lessonbook outbox flush` sends now." if count else "Nothing was set aside."
+    return {"ok": True, "retried": count}, text
+
+
+def drop(outbox: Outbox, ids: Sequence[int]) -> Answer:
+    """Remove what was set aside for good, or what waits where its id is given. Raises ``InputError``."""
+    count = outbox.drop(ids or None)
+    return {"ok": True, "dropped": count}, f"Dropped {_items(count)}." if count else "Nothing was set aside."
+
+
+def flush(memory: object, outbox: Outbox, seconds: float, wait: Callable[[float], object], *, insist: bool) -> Answer:
+    """Deliver for at most ``seconds`` and say what arrived, what was set aside and what still waits.
+
+    ``insist`` asks a server too that is left alone for a while. Raises ``SetupError`` where no server is configured.
+    """
+    if not isinstance(memory, HindsightMemory):
+        raise SetupError(NO_SERVER)
+    came = memory.deliver(seconds, wait, insist=insist)
+    counts = outbox.counts()
+    left = sum(counts[state] for state in WAITING)
+    told = {"arrived": came.done, "set_aside": came.dead, "waiting": left, "trouble": came.trouble}
+    said = [f"{_items(came.done)} arrived", *([f"{_items(came.dead)} set aside"] if came.dead else [])]
+    said += [f"{_items(left)} waiting"] if left else []
+    text = f"{', '.join(said)}." if came.done or came.dead or left else NOTHING
+    return {"ok": not left and not came.dead, **told}, " ".join(filter(None, (text, came.trouble)))
+
+
+def _document(row: Row) -> dict[str, Any]:
+    told = {name: getattr(row, name) for name in ("destination", "bank", "document", "kind", "attempts", "next_at")}
+    why = {"status": row.last_status, "error": row.last_error}
+    return {"id": row.seq, "state": str(row.state), "at": row.created, **told, **why, "text": row.told.get("content")}
+
+
+def _line(row: Row, current: str | None) -> tuple[str, ...]:
+    text = " ".join(str(row.told.get("content") or "").split())
+    excerpt = text if len(text) <= _EXCERPT else f"{text[: _EXCERPT - 1]}…"
+    since = strftime("%Y-%m-%d %H:%M", gmtime(row.created))
+    state = "set aside" if row.state == State.DEAD else "at the server" if row.state == State.ACCEPTED else "waiting"
+    elsewhere = f"for {row.destination}, which is not configured now"
+    why = row.last_error or ("" if row.destination == (current or "").rstrip("/") else elsewhere)
+    return str(row.seq), state, since, str(row.attempts), excerpt, why
+
+
+def _server(known: Destination, now: float) -> str:
+    if known.is_paused:
+        return f"{known.said} Nothing is sent to {known.address} until that is set right."
+    wait = known.open_until - now
+    return f"{known.said} " + (f"It is asked again in {wait:.0f} seconds." if wait > 0 else "It is asked again.")
+
+
+def _items(count: int) -> str:
+    return "1 item" if count == 1 else f"{count:,} items"

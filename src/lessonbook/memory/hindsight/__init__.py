@@ -1,0 +1,1 @@
+"""The ``hindsight`` backend: lessons on a Hindsight server, handed over through the outbox."""

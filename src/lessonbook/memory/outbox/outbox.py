@@ -1,0 +1,231 @@
+"""Puts items into the outbox and says what is in it; ``moving`` takes them on.
+
+What ``put`` has answered is on the disk, whatever happens next. Nothing leaves by itself but what the server is known
+to have, once it is old.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TypeAlias
+
+from lessonbook.core.errors import InputError
+from lessonbook.core.value import Value
+from lessonbook.memory.outbox.items import ITEM_MOST, LESSON, Item, Row, State, operation_id
+from lessonbook.memory.outbox.rows import select
+from lessonbook.memory.outbox.schema import OutboxFile
+from lessonbook.memory.sqlite_file import WAIT
+from lessonbook.system.faults import point
+
+OUTBOX_FILE = "outbox.db"
+TOTAL_MOST = 64 << 20
+"""Bytes of all that waits; more is refused until some of it has gone."""
+KEPT = 5_000
+KEPT_SECONDS = 90 * 86_400.0
+"""How many items, and how long, are kept after they arrived: what this machine knows while its server is away."""
+TOLD_ANEW = 86_400.0
+"""Seconds after which something that arrived is sent once more where it is told again: the server may have lost it."""
+
+
+Fitted: TypeAlias = Callable[[Item, Row | None], Item]
+
+
+class Became(StrEnum):
+    """What became of an item that was put in."""
+
+    QUEUED = "queued"
+    WAITING = "waiting"
+    """It was in line already."""
+    DONE = "done"
+    """The server has it already."""
+    REFUSED = "refused"
+
+
+class Put(Value):
+    """The answer to one item: what became of it, its row, and why it was refused where it was."""
+
+    became: Became
+    seq: int | None = None
+    reason: str = ""
+
+
+class Outbox:
+    """What waits for servers, in the file at ``path``. Opens no file before its first use."""
+
+    def __init__(self, path: Path, wait: float = WAIT, total: int = TOTAL_MOST) -> None:
+        self.file = OutboxFile(path, wait)
+        self._total = total
+
+    def put(self, items: Sequence[Item], now: float, fitted: Fitted = lambda item, last: item) -> list[Put]:
+        """Keep the items durably, all of them in one transaction, in their order; each once, however often it comes.
+
+        ``fitted`` gives each its last form, from what was told last under its document. One that is too large, or that
+        there is no room for, is refused and said to be. Raises ``StoreError`` and ``BusyError``; nothing is kept then.
+        """
+        with self.file.writing() as db:
+            put = [self._keep(db, fitted(item, _last(db, item)), now) for item in items]
+            point("outbox.before-commit")
+        point("outbox.queued")
+        return put
+
+    def newest(self, destination: str, bank: str, scopes: Sequence[str] | None, limit: int) -> list[Row]:
+        """Return the newest lesson rows of a bank that this machine told, one per document, newest first.
+
+        ``scopes`` are those to look in, ``None`` for all. What was set aside is among them: it is here, if nowhere
+        else.
+        """
+        if limit < 1 or not self.file.exists():
+            return []
+        among = "" if scopes is None else f"AND o.scope IN ({', '.join('?' * len(scopes))})"
+        where = (
+            f"o.destination = ? AND o.bank = ? AND o.kind = ? {among} AND NOT EXISTS (SELECT 1 FROM outbox l WHERE"
+            " l.destination = o.destination AND l.bank = o.bank AND l.document = o.document AND l.seq > o.seq)"
+            " ORDER BY o.seen DESC, o.seq DESC LIMIT ?"
+        )
+        with self.file.reading() as db:
+            return list(select(db, where, (destination, bank, LESSON, *(scopes or ()), limit)))
+
+    def rows(self, states: Sequence[State], limit: int = -1) -> list[Row]:
+        """Return the rows in these states, oldest first."""
+        if not self.file.exists():
+            return []
+        marks = ", ".join("?" * len(states))
+        with self.file.reading() as db:
+            return list(select(db, f"o.state IN ({marks}) ORDER BY o.seq LIMIT ?", (*states, limit)))
+
+    def counts(self) -> dict[str, int]:
+        """Return how many rows are in each state."""
+        counts = {str(state): 0 for state in State}
+        if self.file.exists():
+            with self.file.reading() as db:
+                counts |= dict(db.execute("SELECT state, count(*) FROM outbox GROUP BY state"))
+        return counts
+
+    def retry(self, seqs: Sequence[int] | None, now: float) -> int:
+        """Put what was set aside in line again, all of it for ``None``, under new ids; return how many.
+
+        What waits for its next try is tried at once where its id is given. Raises ``InputError`` for a row that is not
+        there, and for one whose document was told anew since: sending it would bring the old words back.
+        """
+        if seqs is None and not self.file.exists():
+            return 0
+        with self.file.writing() as db:
+            states = (State.DEAD,) if seqs is None else (State.DEAD, State.QUEUED, State.ACCEPTED)
+            rows = self._chosen(db, seqs, states)
+            newer = [row for row in rows if row.state == State.DEAD and _newer(db, row)]
+            if newer and seqs is not None:
+                raise InputError(f"Something newer was told in the place of {newer[0].seq}; drop it instead.")
+            left = [row for row in rows if row not in newer]
+            for row in left:
+                if row.state == State.DEAD:
+                    _revive(db, row.seq, now)
+                else:
+                    db.execute("UPDATE outbox SET next_at = ? WHERE seq = ?", (now, row.seq))
+            return len(left)
+
+    def drop(self, seqs: Sequence[int] | None) -> int:
+        """Remove rows for good, for ``None`` all that was set aside; return how many.
+
+        Raises ``InputError`` for a row that is not there, is being sent, or was taken by the server.
+        """
+        if seqs is None and not self.file.exists():
+            return 0
+        with self.file.writing() as db:
+            rows = self._chosen(db, seqs, (State.DEAD,) if seqs is None else (State.DEAD, State.QUEUED))
+            for row in rows:
+                db.execute("DELETE FROM outbox WHERE seq = ?", (row.seq,))
+                # What was to go with it goes without it, under an id of its own.
+                db.execute("UPDATE outbox SET batch = NULL, round = round + 1 WHERE batch = ?", (row.batch,))
+            return len(rows)
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again."""
+        self.file.close()
+
+    def _chosen(self, db: sqlite3.Connection, seqs: Sequence[int] | None, states: Sequence[State]) -> list[Row]:
+        if seqs is None:
+            return list(select(db, f"o.state IN ({', '.join('?' * len(states))}) ORDER BY o.seq", states))
+        found = [next(select(db, "o.seq = ?", (seq,)), None) for seq in seqs]
+        for seq, row in zip(seqs, found, strict=True):
+            if row is None:
+                raise InputError(f"There is nothing under {seq} in the outbox; `lessonbook outbox` lists it.")
+            if row.state not in states:
+                raise InputError(f"{seq} is {row.state}; nothing was changed.")
+        return [row for row in found if row is not None]
+
+    def _keep(self, db: sqlite3.Connection, item: Item, now: float) -> Put:
+        payload = item.text
+        size = len(payload.encode("utf-8", "replace"))
+        if size > ITEM_MOST:
+            return Put(Became.REFUSED, reason=f"It is larger than the {ITEM_MOST:,} bytes a server is sent at once.")
+        (outbox,) = db.execute("SELECT value FROM about WHERE name = 'id'").fetchone()
+        last = self._last_of(db, outbox, item)
+        if last is not None and not _is_to_be_sent_anew(last, now):
+            db.execute("UPDATE outbox SET seen = ? WHERE seq = ?", (now, last.seq))
+            if last.state == State.DEAD:
+                _revive(db, last.seq, now)
+            return Put(Became.DONE if last.state == State.DONE else Became.WAITING, last.seq)
+        if self._waiting(db) + size > self._total:
+            return Put(Became.REFUSED, reason=_full(self._total))
+        return Put(Became.QUEUED, self._insert(db, outbox, item, payload, size, now))
+
+    def _last_of(self, db: sqlite3.Connection, outbox: str, item: Item) -> Row | None:
+        """The row of the same item, unless something else was told under its document since."""
+        last = _last(db, item)
+        if last is None:
+            return None
+        same = {operation_id(outbox, item, generation) for generation in range(self._generation(db, outbox, item))}
+        return last if last.operation in same else None
+
+    def _generation(self, db: sqlite3.Connection, outbox: str, item: Item) -> int:
+        generation = 0
+        while db.execute(
+            "SELECT 1 FROM outbox WHERE operation = ?", (operation_id(outbox, item, generation),)
+        ).fetchone():
+            generation += 1
+        return generation
+
+    def _insert(self, db: sqlite3.Connection, outbox: str, item: Item, payload: str, size: int, now: float) -> int:
+        operation = operation_id(outbox, item, self._generation(db, outbox, item))
+        insert = (
+            "INSERT INTO outbox (destination, bank, document, operation, kind, scope, payload, size, next_at, created,"
+            " seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq"
+        )
+        place = (item.destination, item.bank, item.document, operation, item.kind, item.scope)
+        return int(db.execute(insert, (*place, payload, size, now, now, now)).fetchone()[0])
+
+    def _waiting(self, db: sqlite3.Connection) -> int:
+        return int(db.execute("SELECT coalesce(sum(size), 0) FROM outbox WHERE state <> 'done'").fetchone()[0])
+
+
+def _last(db: sqlite3.Connection, item: Item) -> Row | None:
+    where = "o.destination = ? AND o.bank = ? AND o.document = ? ORDER BY o.seq DESC LIMIT 1"
+    return next(select(db, where, (item.destination, item.bank, item.document)), None)
+
+
+def _newer(db: sqlite3.Connection, row: Row) -> bool:
+    query = "SELECT 1 FROM outbox WHERE destination = ? AND bank = ? AND document = ? AND seq > ?"
+    return db.execute(query, (row.destination, row.bank, row.document, row.seq)).fetchone() is not None
+
+
+def _revive(db: sqlite3.Connection, seq: int, now: float) -> None:
+    db.execute(
+        "UPDATE outbox SET state = 'queued', batch = NULL, round = round + 1, attempts = 0, polls = 0,"
+        " remote_retries = 0, next_at = ?, created = ?, lease_owner = NULL, lease_until = NULL, ended = NULL"
+        " WHERE seq = ?",
+        (now, now, seq),
+    )
+
+
+def _is_to_be_sent_anew(last: Row, now: float) -> bool:
+    return last.state == State.DONE and last.ended is not None and now - last.ended > TOLD_ANEW
+
+
+def _full(total: int) -> str:
+    return (
+        f"{total:,} bytes wait for the server already, so nothing was stored; `lessonbook outbox` shows what "
+        "keeps them, and `lessonbook outbox drop` removes what you need no more."
+    )
