@@ -55,6 +55,13 @@ def test_numbers_say_nothing() -> None:
     assert not embedder.embed(["733929 42", "\u0664\u0662"]).any()
 
 
+def test_a_word_known_by_its_letters_only_says_nothing() -> None:
+    embedder = open_embedder()
+    assert embedder is not None
+    assert not embedder.embed(["qqzv", "jq xz", "zzqx8812"]).any()
+    assert all(row.any() for row in embedder.embed(["npm", "kubernetes", "\u90e8\u7f72", "\u0431"]))
+
+
 def test_nothing_said_is_no_vector_and_weights_count() -> None:
     embedder = open_embedder()
     assert embedder is not None

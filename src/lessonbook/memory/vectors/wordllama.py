@@ -44,7 +44,7 @@ _NEEDS = ("numpy", "tokenizers")
 class WordLlama:
     """WordLlama's vectors, from the folder its wheel is installed in. Meets ``Embedder``."""
 
-    id = "wordllama-l2-supercat-256/words-2"
+    id = "wordllama-l2-supercat-256/words-3"
     dimensions = 256
 
     def __init__(self, place: Path) -> None:
@@ -82,8 +82,10 @@ class WordLlama:
         found = self._known.get(word)
         if found is None:
             weights, tokenizer = self._loaded()
-            pieces = tokenizer.encode(word, add_special_tokens=False).ids
-            found = weights[pieces].astype("float32").sum(0)
+            pieces = tokenizer.encode(word, add_special_tokens=False)
+            found = weights[pieces.ids].astype("float32").sum(0)
+            if _is_spelled(word, pieces.tokens):
+                found = found * 0
             if len(self._known) >= _CACHED:
                 self._known.clear()
             self._known[word] = found
@@ -98,6 +100,11 @@ class WordLlama:
             self._tokenizer.no_truncation()
             self._weights = _read_tensor(self._place / _WEIGHTS, _TENSOR)
         return self._weights, self._tokenizer
+
+
+def _is_spelled(word: str, pieces: Sequence[str]) -> bool:
+    """Whether the model knows a word by its letters only (``q q z v``), of which none means anything."""
+    return word.isascii() and len(pieces) > 1 and all(len(piece.strip("\u2581")) <= 1 for piece in pieces)
 
 
 def _read_tensor(path: Path, name: str) -> NDArray[np.float32]:
