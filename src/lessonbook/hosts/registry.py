@@ -27,6 +27,7 @@ VERBS: dict[str, Verb] = {
     "skills": Verb(f"{_CLI}skills", "list the skills agents find here; show, undo or delete one"),
     "propose": Verb(f"{_CLI}propose", "find lessons in past sessions and offer them for review"),
     "learned": Verb(f"{_CLI}learned", "review what was offered: list, diff, accept, reject"),
+    "review": Verb(f"{_CLI}review", "open the review page in the browser: look, decide with one key, undo"),
     "brief": Verb(f"{_CLI}brief", "print what the next session here starts with"),
     "mcp": Verb(f"{_CLI}mcp", "serve agents over the Model Context Protocol (agents start this)"),
     "status": Verb(f"{_CLI}status", "books, memory, skills and switches in one look"),
