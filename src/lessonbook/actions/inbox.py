@@ -6,7 +6,7 @@ is known, and the marks follow. Nobody decides by this: a decision goes by the c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from threading import Lock, Thread
 from time import monotonic, time_ns
@@ -15,7 +15,7 @@ from lessonbook.actions.review import NamedBook
 from lessonbook.book import queue
 from lessonbook.book.head import read
 from lessonbook.book.pulse import Pulse, pulse
-from lessonbook.book.reviewing import reviewed
+from lessonbook.book.reviewing import reviewed, texts
 from lessonbook.core.candidate import Candidate
 from lessonbook.core.errors import LessonbookError
 from lessonbook.core.value import Value
@@ -32,6 +32,8 @@ class Entry(Value):
     book: NamedBook
     row: Candidate
     looked: bool
+    text: str = ""
+    """What it brings; filled where words are looked for."""
 
 
 class Meter(Value):
@@ -67,7 +69,11 @@ class Filter(Value):
         if self.only and not {"signs": row.signs, "stale": row.stale, "over": row.over, "twins": row.twins}[self.only]:
             return False
         words = self.text.casefold().split()
-        told = "\n".join([row.id, row.subject, *row.files, *(value for _, value in row.trailers)]).casefold()
+        if not words:
+            return True
+        told = "\n".join(
+            [entry.text, row.id, row.subject, *row.files, *(value for _, value in row.trailers)]
+        ).casefold()
         return all(word in told for word in words)
 
 
@@ -89,6 +95,7 @@ class Desk:
         self._known: dict[str, _Book] = {}
         self._marks: dict[tuple[str, str], Candidate] = {}
         self._marked: dict[str, str] = {}
+        self._brought: dict[str, tuple[str, Mapping[str, str]]] = {}
         self._turns = 0
         self._looking = False
         self._rested = 0.0
@@ -103,6 +110,17 @@ class Desk:
         meters = [Meter(book, k.characters, len(k.rows), k.trouble) for book, k in read_now.items()]
         entries.sort(key=lambda entry: (entry.row.at, entry.row.id))
         return Inbox(tuple(entries), tuple(meters), state)
+
+    def fitting(self, found: Inbox, wanted: Filter) -> list[Entry]:
+        """Return the candidates of an inbox that are wanted; what they bring is read where words are looked for."""
+        if not wanted.text.strip():
+            return [entry for entry in found.entries if wanted.fits(entry)]
+        brought = {meter.book.name: self._texts(meter.book) for meter in found.meters if meter.waiting}
+        return [
+            entry
+            for entry in found.entries
+            if wanted.fits(entry.but(text=brought.get(entry.book.name, {}).get(entry.row.id, "")))
+        ]
 
     def state(self, books: Sequence[NamedBook] | None = None) -> str:
         """Return ``Inbox.state`` without reading anything, or starting a program."""
@@ -148,6 +166,17 @@ class Desk:
             self._marks |= {(book.name, row.id): row for row in rows}
             self._marked[book.name] = now
             self._turns += 1
+
+    def _texts(self, book: NamedBook) -> Mapping[str, str]:
+        now = _now(book)
+        known = self._brought.get(book.name)
+        if known is None or known[0] != now:
+            try:
+                known = (now, texts(book.folder))
+            except (LessonbookError, OSError):  # its meter says what is wrong
+                known = (now, {})
+            self._brought[book.name] = known
+        return known[1]
 
     def _read(self, book: NamedBook) -> _Book:
         now = time_ns()

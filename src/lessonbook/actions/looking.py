@@ -9,12 +9,13 @@ from typing import Any
 from lessonbook.actions.grounds import Grounds, grounds
 from lessonbook.actions.review import NamedBook, in_terminal
 from lessonbook.book import editing
+from lessonbook.book.candidates import LESSON
 from lessonbook.book.content import AGENTS, DATED
 from lessonbook.book.provenance import author_of
 from lessonbook.book.reviewing import explained
 from lessonbook.book.sentences import LEARNED_MAX
 from lessonbook.core.candidate import Candidate
-from lessonbook.core.embed import embedded, one_line
+from lessonbook.core.embed import embedded
 from lessonbook.core.errors import InputError, LessonbookError
 from lessonbook.core.patch import FilePatch, Row, read_patch
 from lessonbook.core.value import Value
@@ -123,5 +124,10 @@ def _result(path: str, text: str, marked: set[str]) -> Result:
 
 
 def title(row: Candidate) -> str:
-    """Return a candidate's subject as a heading: without the words that every one starts with."""
-    return one_line(row.subject.removeprefix("Lesson from a replay: ")) or row.id
+    """Return what a candidate is called: its subject as a heading, or its id where it has none."""
+    return heading(row.subject) or row.id
+
+
+def heading(subject: str) -> str:
+    """Return a subject as a heading: without the words that every lesson starts with."""
+    return subject.removeprefix(f"{LESSON}: ").strip()

@@ -149,7 +149,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
-    """``open_page(server)``: the page in the browser, entered by its link; what went wrong in it fails the test."""
+    """``open_page(server)``: the page in the browser, entered; what went wrong in it fails the test."""
     contexts: list[Any] = []
     wrong: list[str] = []
 
@@ -161,7 +161,10 @@ def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda line: wrong.append(line.text) if line.type == "error" else None)
         page.on("request", lambda request: wrong.append(request.url) if not _own(request.url, server) else None)
-        page.goto(server.link)
+        if server.cookie:  # its link has been used
+            name, _, value = server.cookie.partition("=")
+            context.add_cookies([{"name": name, "value": value, "url": server.origin, "sameSite": "Strict"}])
+        page.goto(server.origin if server.cookie else server.link)
         page.wait_for_url(f"{server.origin}/")
         return page
 

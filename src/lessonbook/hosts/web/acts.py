@@ -205,9 +205,9 @@ def _shown(site: Site, form: Form) -> tuple[NamedBook, str, str]:
 
 def _around(site: Site, view: View, book: str, id: str) -> tuple[str, tuple[str, str] | None]:
     """What a candidate is called, and which one a person looks at after it."""
-    entries = site.desk.inbox().entries
-    named = next((title(entry.row) for entry in entries if (entry.book.name, entry.row.id) == (book, id)), id)
-    beside = place([entry for entry in entries if view.filter.fits(entry)], book, id)
+    found = site.desk.inbox()
+    named = next((title(entry.row) for entry in found.entries if (entry.book.name, entry.row.id) == (book, id)), id)
+    beside = place(site.desk.fitting(found, view.filter), book, id)
     return short(named, _LONGEST_TITLE), beside["after"] or beside["before"]
 
 

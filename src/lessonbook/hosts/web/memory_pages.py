@@ -48,7 +48,7 @@ def memories(site: Site, request: Request) -> Response:
 
 def _looked(memory: Memory, query: str, forgotten: bool, after: str | None) -> dict[str, Any]:
     if query.strip():
-        return {"found": recall(memory, query, _FOUND)}
+        return {"found": recall(memory, query, _FOUND, counts=False)}
     if not isinstance(memory, MnemopiMemory):
         return {"found": memory.recent(_LISTED), "problem": NO_BANK}
     document, _ = looking.listed(memory.care, Wanted(forgotten=forgotten), _LISTED, after)

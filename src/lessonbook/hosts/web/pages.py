@@ -8,6 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
+from lessonbook.actions.grounds import grounds
 from lessonbook.actions.inbox import Entry, Inbox
 from lessonbook.actions.looking import Look, look, title
 from lessonbook.book import editing
@@ -26,7 +27,7 @@ def inbox(site: Site, request: Request) -> Response:
     if view.filter.only in ("signs", "twins"):
         site.desk.look_now()
     found = site.desk.inbox()
-    entries = [entry for entry in found.entries if view.filter.fits(entry)]
+    entries = site.desk.fitting(found, view.filter)
     pages = max(1, -(-len(entries) // AT_ONCE))
     number = min(view.page, pages)
     shown = entries[(number - 1) * AT_ONCE : number * AT_ONCE]
@@ -59,7 +60,7 @@ def candidate(site: Site, request: Request) -> Response:
             done = str(site.notices.add(Notice(str(error), refused=True)))
         return RedirectResponse(view.address("/", done=done), 303)
     entries = site.desk.inbox()
-    fitting = [entry for entry in entries.entries if view.filter.fits(entry)]
+    fitting = site.desk.fitting(entries, view.filter)
     return site.page(
         request,
         "candidate.html",
@@ -70,6 +71,7 @@ def candidate(site: Site, request: Request) -> Response:
         beside=_beside(found, view),
         state=_state(site, entries),
         most=LEARNED_MAX,
+        names={entry.row.id: title(entry.row) for entry in entries.entries if entry.book.name == book},
         **place(fitting, book, id),
     )
 
@@ -138,7 +140,8 @@ def _beside(found: Look, view: View) -> bool:
 
 
 def _row(entry: Entry) -> dict[str, Any]:
-    return {"entry": entry, "row": entry.row, "book": entry.book.name, "title": title(entry.row)}
+    count = grounds(entry.row.trailers).count
+    return {"row": entry.row, "book": entry.book.name, "title": title(entry.row), "count": count}
 
 
 def _meters(found: Inbox) -> list[Any]:

@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
+from lessonbook.actions.looking import heading
 from lessonbook.core.clean import printable
 
 HERE = Path(__file__).resolve().parent
@@ -27,7 +28,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"day": day, "moment": moment, "exact": exact, "thousands": thousands}
+    found.filters |= {"day": day, "moment": moment, "exact": exact, "thousands": thousands, "lesson": heading}
     return found
 
 
