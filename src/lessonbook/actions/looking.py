@@ -11,6 +11,7 @@ from lessonbook.actions.review import NamedBook, in_terminal
 from lessonbook.book import editing
 from lessonbook.book.candidates import LESSON
 from lessonbook.book.content import AGENTS, DATED
+from lessonbook.book.marks import UNDO
 from lessonbook.book.provenance import author_of
 from lessonbook.book.reviewing import explained
 from lessonbook.book.sentences import LEARNED_MAX
@@ -130,4 +131,5 @@ def title(row: Candidate) -> str:
 
 def heading(subject: str) -> str:
     """Return a subject as a heading: without the words that every lesson starts with."""
-    return subject.removeprefix(f"{LESSON}: ").strip()
+    undone = UNDO if subject.startswith(UNDO) else ""
+    return undone + subject.removeprefix(undone).removeprefix(f"{LESSON}: ").strip()

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from lessonbook.book.candidates import COMPACTION, EXPIRY, LESSON
 from lessonbook.book.content import AGENTS
 from lessonbook.book.history import Step, accepted, history
-from lessonbook.book.marks import value_of
+from lessonbook.book.marks import UNDO, value_of
 from lessonbook.book.repository import Book, open_book
 from lessonbook.core.value import Value
 from lessonbook.system import git
@@ -24,6 +25,8 @@ class Made(Value):
     proposed_at: int
     accepted_by: str
     at: int
+    how: str
+    """How it came to HEAD: ``accepted``, ``taken back``, ``expired``, or ``by hand``."""
     id: str | None
     """The candidate it accepted; ``None`` where it accepted none."""
     undoable: bool
@@ -85,10 +88,19 @@ def _one(step: Step, undoable: bool) -> Made:
         proposed_at=message.at,
         accepted_by=by,
         at=step.at,
+        how=_how(step),
         id=step.accepted,
         undoable=undoable,
         trailers=message.trailers,
     )
+
+
+def _how(step: Step) -> str:
+    if step.accepted is not None or step.message.subject.startswith((f"{LESSON}:", COMPACTION)):
+        return "accepted"
+    if step.ours and step.message.subject.startswith(UNDO):
+        return "taken back"
+    return "expired" if step.ours and step.message.subject == EXPIRY else "by hand"
 
 
 def _lines(porcelain: str, known: Mapping[str, Made]) -> list[Line]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lessonbook.book import queue
@@ -192,6 +192,7 @@ def test_it_ends_at_once_also_while_it_is_asked(serve: Any, book: Path, number: 
 NAMES = st.one_of(st.binary(max_size=40), st.sampled_from([b"127.0.0.1:8378", b"localhost:8378", b"[::1]:8378"]))
 
 
+@settings(deadline=None)
 @given(NAMES, st.lists(NAMES, max_size=2), st.binary(max_size=60), st.sampled_from(["GET", "POST", "PUT"]))
 def test_nothing_but_our_own_page_passes(host: bytes, origins: list[bytes], cookie: bytes, method: str) -> None:
     keys = Keys()
