@@ -36,7 +36,9 @@ class Served:
     """A running review page, and what it said at its start."""
 
     def __init__(self, *words: str, cwd: Path, env: Mapping[str, str] = {}) -> None:
-        command = [sys.executable, "-m", "lessonbook", "review", "--no-browser", "--port", "0", *words]
+        free = [] if "--port" in words or "--usual-port" in words else ["--port", "0"]
+        shown = [word for word in words if word != "--usual-port"]
+        command = [sys.executable, "-m", "lessonbook", "review", "--no-browser", *free, *shown]
         whole = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **env}
         self.process = subprocess.Popen(command, env=whole, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.said = ""

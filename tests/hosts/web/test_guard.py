@@ -176,6 +176,11 @@ def test_it_listens_on_this_machine_alone(serve: Any, book: Path, run: Any) -> N
         assert done.returncode == 2 and said in done.stderr + done.stdout
 
 
+def test_a_second_page_takes_another_port(serve: Any, book: Path) -> None:
+    ports = [serve("--usual-port").port for _ in range(2)]
+    assert ports[0] != ports[1]
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0), (signal.SIGHUP, 0)])
 def test_it_ends_at_once_also_while_it_is_asked(serve: Any, book: Path, number: int, code: int) -> None:
     server = serve()

@@ -27,7 +27,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cwd", type=Path, metavar="DIR", help="the folder a session works in (default: here)")
     parser.add_argument("--no-browser", action="store_true", help="do not open the browser; only print the address")
     parser.add_argument("--host", metavar="ADDRESS", default="127.0.0.1", help="where to listen (default: 127.0.0.1)")
-    parser.add_argument("--port", type=int, metavar="N", default=PORT, help=f"0 for a free one (default: {PORT})")
+    parser.add_argument(
+        "--port", type=int, metavar="N", help=f"0 for a free one (default: {PORT}, or a free one where that is taken)"
+    )
     parser.add_argument("--allow-remote", action="store_true", help="let --host be an address other machines reach")
 
 
@@ -39,7 +41,7 @@ def run(args: argparse.Namespace, out: Out) -> int:
 
     # Hosts never import each other: this one only starts the other, as the command itself starts the hook.
     web = import_module("lessonbook.hosts.web.starting")
-    wanted = web.Wanted(args.book, folder(args.cwd), args.host, args.port, args.allow_remote, not args.no_browser)
+    wanted = web.Wanted(args.book, folder(args.cwd), args.host, args.port, PORT, args.allow_remote, not args.no_browser)
     return int(web.start(wanted, _report))
 
 

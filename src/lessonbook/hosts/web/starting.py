@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
-from lessonbook.core.errors import SetupError
+from lessonbook.core.errors import InputError, SetupError
 from lessonbook.core.value import Value
 from lessonbook.system import browser, loopback, serving
 from lessonbook.system.settings import places
@@ -22,7 +23,9 @@ class Wanted(Value):
     which: str
     cwd: Path
     address: str
-    port: int
+    port: int | None
+    usual_port: int
+    """Where to listen while nobody names a port; another free one where that is taken."""
     allow_remote: bool
     browser: bool
 
@@ -40,7 +43,7 @@ def start(wanted: Wanted, report: Callable[[Exception], str]) -> int:
 
     site = Site(places(), wanted.which, wanted.cwd, report)
     site.books()  # a book that no one has is said before anything is opened
-    listening = loopback.listening(wanted.address, wanted.port, wanted.allow_remote)
+    listening = _listening(wanted)
     at, url = loopback.address_of(listening)
     keys, port = Keys(), int(listening.getsockname()[1])
     hosts = loopback.names(wanted.address, at)
@@ -50,6 +53,15 @@ def start(wanted: Wanted, report: Callable[[Exception], str]) -> int:
     _tell(link, opened, loopback.is_loopback(at))
     serving.serve(app, listening)
     return 0
+
+
+def _listening(wanted: Wanted) -> socket.socket:
+    if wanted.port is not None:
+        return loopback.listening(wanted.address, wanted.port, wanted.allow_remote)
+    try:
+        return loopback.listening(wanted.address, wanted.usual_port, wanted.allow_remote)
+    except InputError:  # taken, most likely by another page of ours; whatever else is wrong is wrong with any port
+        return loopback.listening(wanted.address, 0, wanted.allow_remote)
 
 
 def _tell(link: str, opened: bool, is_here: bool) -> None:
