@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench bench-recall pictures docs lock clean
+.PHONY: help setup demo test check bench bench-recall bench-prevention pictures docs lock clean
 
 help:  ## what each command does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort
@@ -33,6 +33,9 @@ bench: $(STAMP)  ## side-by-side timings against the peers; prints ratios
 
 bench-recall: $(STAMP)  ## how well the bank finds what was asked for, on public sets (LESSONBOOK_RETRIEVAL)
 	@$(BIN)/python -m benchmarks recall
+
+bench-prevention: $(STAMP)  ## how many later mistakes the lessons of earlier sessions name (LESSONBOOK_HISTORIES)
+	@$(BIN)/python -m benchmarks prevention
 
 pictures: $(STAMP)  ## make the pictures of the documentation anew (needs Chromium)
 	@LESSONBOOK_PICTURES=docs/pictures $(BIN)/python -m pytest -n 0 tests/hosts/web/test_for_everyone.py -k pictures

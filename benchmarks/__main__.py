@@ -10,7 +10,7 @@ from tempfile import gettempdir
 
 from benchmarks.table import Row, table
 
-BENCHES = ("merge", "mixes", "queue", "commands", "hooks", "learn", "bank", "recall", "mcp")
+BENCHES = ("merge", "mixes", "queue", "commands", "hooks", "learn", "bank", "recall", "mcp", "prevention", "mining")
 
 
 def main(names: list[str]) -> int:

@@ -55,7 +55,7 @@ def _python() -> tuple[str, str]:
         return named, ""
     if "LESSONBOOK_PEER_PYTHON" in os.environ:
         return "", f"LESSONBOOK_PEER_PYTHON={named} cannot import ramabana.learned"
-    source = next((path for path in _pythons() if _new_enough(path)), None)
+    source = next(iter(peer_pythons()), None)
     if source is None:
         return "", "the peer needs Python {}.{} or newer; set LESSONBOOK_PEER_PYTHON".format(*PEER_PYTHON)
     print(f"setting up the peer ({PEER}) in {BENCH / 'peer'} …", file=sys.stderr)
@@ -67,6 +67,11 @@ def _python() -> tuple[str, str]:
             said = (done.stderr or done.stdout).strip().splitlines()[-1:]
             return "", f"the peer cannot be installed here: {' '.join(said)[:120]}"
     return (named, "") if _imports(named) else ("", "the peer is installed but cannot be imported")
+
+
+def peer_pythons() -> list[str]:
+    """Return the Pythons here that a peer can be set up with."""
+    return [path for path in _pythons() if _new_enough(path)]
 
 
 def _pythons() -> list[str]:

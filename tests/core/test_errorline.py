@@ -73,3 +73,26 @@ def test_long_lines_take_linear_time() -> None:
         return process_time() - start
 
     assert spent(800_000) < 12 * spent(200_000) + 0.001  # four times the text; quadratic would be sixteen
+
+
+LINES = [
+    "an ERROR here",
+    "x: not  found",
+    "0 errors",
+    "İ denied",
+    "bad y",
+    "warning: failed",
+    "$ fatal",
+    "ok",
+    "<error>",
+]
+
+
+@given(st.lists(st.text(alphabet="aeinoprtuER!:' \t", max_size=30) | st.sampled_from(LINES), max_size=12))
+def test_the_first_telling_line_is_found_as_if_every_line_was_looked_at(lines: list[str]) -> None:
+    from lessonbook.core.errorline import _exception, _tells, error_of, plain_lines
+
+    plain = plain_lines("\n".join(lines))
+    slowly = _exception(plain) or next((line for line in plain if _tells(line)), "")
+    assert not slowly or error_of(plain) == slowly
+    assert slowly or not _tells(error_of(plain))

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
 
 from lessonbook.core.finding import FindingKind, RouteCost, findings, route_cost
+from lessonbook.core.route import Route
 from lessonbook.core.session import Call, CallKind, CallStatus, Session, Turn, TurnState
 
 OK, FAILED, DENIED = CallStatus.OK, CallStatus.FAILED, CallStatus.DENIED
@@ -133,3 +135,37 @@ def test_route_cost_compares_findings_then_failures_then_calls() -> None:
     assert route_cost(one) == RouteCost(findings=1, failed=2, calls=3)
     assert route_cost(one, findings(session(one))) == route_cost(one)
     assert RouteCost(0, 9, 9) < RouteCost(1, 0, 0)
+
+
+CUT = "x" * 2000 + "\n... [312 lines truncated] ..."
+
+
+def test_a_call_made_again_because_its_answer_was_cut() -> None:
+    again = sh("pytest -q | tail -50", result="3 passed")
+    assert kinds(turn(sh("pytest -q", result=CUT), sh("ls x.py"), again), agent="pi") == [FindingKind.TRUNCATED]
+    assert kinds(turn(sh("pytest -q", result=CUT), edit("a.py"), again)) == [], "a new state is a new question"
+    assert kinds(turn(sh("pytest -q", result="all"), again)) == []
+    assert kinds(turn(sh("pytest -q", result=CUT), sh("pytest -q tests/a", result="ok"))) == []
+    told = sh("git log --grep=truncated", result="[truncated]")
+    assert kinds(turn(told, told)) == [], "a short answer only speaks of it"
+
+
+def test_a_call_that_was_stopped_while_it_ran_is_one_finding() -> None:
+    running = replace(sh("sleep 900"), status=CallStatus.UNFINISHED)
+    stopped = replace(turn(sh("pwd"), running), state=TurnState.INTERRUPTED)
+    (only,) = findings(session(stopped))
+    assert only.kind is FindingKind.ABORTED and only.detail == "sleep 900"
+    assert kinds(replace(turn(sh("pwd")), state=TurnState.INTERRUPTED)) == [FindingKind.INTERRUPTED]
+    assert kinds(turn(running)) == [], "it may only not have been written down yet"
+
+
+def test_a_persons_own_rule_of_the_way() -> None:
+    rule = Route(re.compile("release", re.I), re.compile("make changelog"))
+    wrong = turn(sh("git tag v2"), sh("make changelog"), prompt="Release it")
+    assert [one.kind for one in findings(session(wrong), [rule])] == [FindingKind.ROUTE]
+    right = turn(read("a"), sh("cd x && make changelog"), sh("git tag v2"), prompt="Release it")
+    assert findings(session(right), [rule]) == ()
+    assert findings(session(turn(sh("git tag v2"), prompt="tag it")), [rule]) == ()
+    assert findings(session(turn(read("a"), prompt="Release notes?")), [rule]) == ()
+    only_web = Route(rule.when, re.compile("make changelog"), frozenset({CallKind.WEB}))
+    assert findings(session(wrong), [only_web]) == ()

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from lessonbook.core.candidate import BookKind, Proposal
-from lessonbook.core.session import CallStatus
+from lessonbook.core.session import Call, CallKind, CallStatus
+from lessonbook.proposers.matching import names
 from lessonbook.proposers.repeats import Repeats
 
 Start = Callable[..., Any]
@@ -106,7 +107,34 @@ def test_trouble_with_the_agents_own_tools_is_advice_for_every_project(talk: Sta
     sessions = [talk(f"s{n}", day=n).tool("Edit", CallStatus.FAILED, told, file_path=f"/x/{n}") for n in range(2)]
     (only,) = proposed(*sessions)
     assert only.book is BookKind.GLOBAL and only.cwd is None
-    assert only.rule is not None and only.rule.startswith("Read a file in this session before the first change to it")
+    assert only.rule is not None and only.rule.startswith(
+        "Before you change a file, read it first. Otherwise `Edit` fails with"
+    )
+
+
+def test_troubles_that_one_habit_cures_are_one_lesson(talk: Start) -> None:
+    told = ("File has not been read yet. Read it first.", "String to replace not found in file.")
+    sessions = [talk(f"s{n}", day=n).tool("Edit", CallStatus.FAILED, told[n % 2], file_path="/x") for n in range(3)]
+    (only,) = proposed(*sessions)
+    assert only.key == "file not read first + text to replace not found" and only.evidence.count == 3
+    assert "read it first; copy the text to replace exactly" in (only.rule or "")
+    assert "String to replace not found" in (only.rule or "") and "has not been read yet" in (only.rule or "")
+    unseen = Call("c", "Edit", CallKind.EDIT, CallStatus.FAILED, result="Found 3 matches of the string to replace")
+    seen = Call("c", "Edit", CallKind.EDIT, CallStatus.FAILED, result=told[1])
+    assert names(only, seen) and not names(only, unseen)
+
+
+def test_what_keeps_failing_is_told_where_nothing_mended_it(talk: Start) -> None:
+    told = "error: no route to registry.example.org"
+    stuck = [talk(f"s{n}", day=n).sh("kite sync", told, 1).sh("ls", "ok") for n in range(4)]
+    assert rules(*stuck) == [
+        f"Before you run `kite sync`, find out what it needs: here it fails with `{told}`, and no way that works was"
+        " seen."
+    ]
+    assert rules(*stuck[:2]) == [], "twice may be chance"
+    assert rules(*(talk(f"s{n}").sh("kite sync", told, 1).sh("kite sync", "ok") for n in range(4))) == []
+    raised = "NameError: name 'a' is not defined"
+    assert rules(*(talk(f"s{n}").sh("python try.py", raised, 1) for n in range(4))) == [], "its own script"
 
 
 def test_a_lesson_of_two_projects_that_names_neither_is_global(talk: Start) -> None:

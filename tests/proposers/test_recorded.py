@@ -7,14 +7,14 @@ import pytest
 
 from lessonbook.core.candidate import BookKind
 from lessonbook.core.session import CallStatus
-from lessonbook.proposers.repeats import Repeats
+from lessonbook.proposers.recorded import Recorded
 
 Start = Callable[..., Any]
 LESSON = "The staging database is reset every night; never keep fixtures there."
 
 
 def proposals(*sessions: Any) -> list[Any]:
-    return list(Repeats().propose([session.done() for session in sessions]))
+    return list(Recorded().propose([session.done() for session in sessions]))
 
 
 @pytest.mark.parametrize(

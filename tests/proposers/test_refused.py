@@ -62,4 +62,4 @@ def test_a_rule_said_once_is_told_but_not_proposed(talk: Start) -> None:
     repeats = Repeats()
     one = talk("a").ask("fix it").refuse("git add x && git commit -m 'a'", "no, I did not say commit anything")
     assert list(repeats.propose([one.done(), talk("b").refuse("make x", "wait").done()])) == []
-    assert [proposal.title for proposal in repeats.once] == ["Do not run git commit unless asked"]
+    assert [one.title for one in repeats.passed] == ["Do not run git commit unless asked"]

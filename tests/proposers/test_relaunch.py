@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from lessonbook.core.candidate import BookKind, Proposal
+from lessonbook.proposers.matching import about
 from lessonbook.proposers.repeats import Repeats
 
 Start = Callable[..., Any]
@@ -73,7 +74,7 @@ def test_different_modules_and_a_red_run_are_one_lesson(talk: Start) -> None:
     assert only.rule is not None and only.rule.startswith("Use `uv run pytest …` instead of `")
     assert "`pytest …`" in only.rule and "`python -m pytest …`" in only.rule
     assert (only.book, only.evidence.kind, only.evidence.count) == (BookKind.PROJECT, "failed-then-worked", 4)
-    assert Repeats().about(sessions[0].turns[0].calls[0]) <= set(only.key.split(" + "))
+    assert about(sessions[0].turns[0].calls[0]) <= set(only.key.split(" + "))
 
 
 def test_without_a_cure_by_launch_it_stays_an_answer(talk: Start) -> None:

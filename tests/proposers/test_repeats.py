@@ -7,21 +7,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lessonbook.core.ports import Proposer
 from lessonbook.core.session import CallStatus
-from lessonbook.proposers.registry import PROPOSERS
+from lessonbook.proposers.matching import about
+from lessonbook.proposers.recorded import Recorded
 from lessonbook.proposers.repeats import Repeats
 from lessonbook.proposers.wording import RULE_LIMIT, TITLE_LIMIT, rule, safe, sentence
 
 Start = Callable[..., Any]
 NO_COMMAND = "error: unrecognized subcommand 'npm'"
-
-
-@pytest.mark.parametrize("name", PROPOSERS)
-def test_every_proposer_meets_the_protocol(name: str) -> None:
-    made = PROPOSERS[name]()
-    assert isinstance(made, Proposer) and made.name == name
-    assert list(made.propose([])) == []
 
 
 def test_the_budget_grows_with_the_sessions_read(talk: Start) -> None:
@@ -42,11 +35,10 @@ def test_best_first_and_a_copy_of_a_session_counts_once(talk: Start) -> None:
 
 def test_the_keys_of_a_mistake_are_those_of_its_lesson(talk: Start) -> None:
     sessions = [talk(f"s{n}").sh("tok npm run t", NO_COMMAND, 2).sh("npm run t").done() for n in range(2)]
-    repeats = Repeats()
-    (only,) = repeats.propose(sessions)
+    (only,) = Repeats().propose(sessions)
     failed, worked = sessions[0].turns[0].calls
-    assert repeats.about(failed) == {only.key}
-    assert repeats.about(worked) == frozenset()
+    assert about(failed) == {only.key}
+    assert about(worked) == frozenset()
 
 
 def test_one_pass_over_a_stream(talk: Start) -> None:
@@ -63,7 +55,8 @@ def test_nothing_of_a_person_or_a_key_reaches_a_proposal(talk: Start) -> None:
         start.refuse(f"curl -H 'token: {SECRET}' https://x.example", f"no, ana@example.org said never, key {SECRET}")
         return start.tool("learn", memory=f"Ana's key is {SECRET}, mail ana@example.org.").done()
 
-    text = repr(list(Repeats().propose([session(0), session(1)])))
+    sessions = [session(0), session(1)]
+    text = repr([*Repeats().propose(sessions), *Recorded().propose(sessions)])
     assert "refused" in text and "recorded" in text
     for hidden in (SECRET, "ana@example.org", "a1B2a1B2"):
         assert hidden not in text

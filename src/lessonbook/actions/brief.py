@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import gmtime, strftime
 
-from lessonbook.actions.sources import Memories, Sources, note
+from lessonbook.actions.sources import THIS_PROJECT, Memories, Sources, note
 from lessonbook.core.briefing import MAX_CHARS, MAX_TOKENS, Block, briefing
 from lessonbook.core.embed import embedded, one_line, paragraphs
 from lessonbook.core.errors import LessonbookError
@@ -26,6 +26,8 @@ DATED_MAX = 4_000
 _STEPS = 3
 _SHOWN_BY_RECALL = 50
 _UNBOUNDED = 1 << 40
+_ABOVE = 6
+"""How many folders above a session's own its project may begin."""
 _LOOKED_INTO = 200_000
 """Characters of one file of a book that are looked into: many times what a briefing holds."""
 _LISTED = 120
@@ -86,7 +88,7 @@ def brief(
     read = sources.read(cwd, places, settings, learned, now)
     most = _UNBOUNDED if full else _LOOKED_INTO
     blocks = [
-        *(_rules_block(kind, head, most) for kind, head in read.heads.items()),
+        *(_rules_block(kind, head, most, cwd) for kind, head in read.heads.items()),
         _record_block(settings, learned),
         _dated_block(read.heads, most),
         _skills_block(read.catalogue, most),
@@ -128,8 +130,10 @@ def _pieces(text: str, most: int) -> tuple[tuple[str, ...], int]:
     return paragraphs(embedded(text[:end])) if text.strip() else (), text.count("\n\n", end)
 
 
-def _rules_block(kind: str, head: Head, most: int) -> Block:
+def _rules_block(kind: str, head: Head, most: int, cwd: Path) -> Block:
     items, beyond = _pieces(head.agents, most)
+    if kind == THIS_PROJECT:
+        items = tuple(_checked(item, cwd) for item in items)
     return Block(
         title=f"Lessons for {kind}",
         label="Accepted by review.",
@@ -140,6 +144,21 @@ def _rules_block(kind: str, head: Head, most: int) -> Block:
         share=2_400,
         beyond=beyond,
     )
+
+
+def _checked(item: str, cwd: Path) -> str:
+    """The lesson, with a word on a file of the project it tells to use that is not there any more."""
+    from lessonbook.core.cited import gone, marked
+
+    return marked(item, gone(item, lambda path: _is_there(path, cwd)))
+
+
+def _is_there(path: str, cwd: Path) -> bool:
+    """Whether the path leads somewhere from the folder or one above it; where nobody can tell, it does."""
+    try:
+        return any((folder / path).exists() for folder in (cwd, *cwd.parents[:_ABOVE]))
+    except (OSError, ValueError):
+        return True
 
 
 def _record_block(settings: Settings, learned: bool) -> Block:

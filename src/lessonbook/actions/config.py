@@ -24,6 +24,7 @@ ABOUT: Mapping[str, str] = {
     "memory.backend": f"where lessons are kept: {', '.join(BACKENDS)}",
     "memory.scoping": f"which lessons a project recalls: {', '.join(SCOPINGS)}",
     "hindsight.url": "the address of a Hindsight server",
+    "propose.proposers": "which ways of finding lessons `propose` uses (set in the file)",
     "review.name": "who accepts and edits candidates: the name their commits carry",
     "review.email": "and the e-mail address",
     "editor.command": "the editor model: a command that reads the prompt on standard input (set in the file)",
@@ -72,6 +73,8 @@ def change(places: Places, key: str, text: str) -> Item:
     from lessonbook.system.config_edit import set_value
 
     _known(key)
+    if key == "propose.proposers":
+        raise InputError(f'{key} is set by hand, in {places.config_file}: [propose] with proposers = ["repeats"].')
     if key.startswith("editor."):  # a list, or several that are only understood together
         raise InputError(_BY_HAND.format(key=key, file=places.config_file))
     value = _typed(places, key, text)
@@ -134,6 +137,8 @@ def _value(settings: Settings, key: str) -> bool | int | str | None:
     section, _, name = key.partition(".")
     if section == "editor":
         return _editor_value(settings.editor, name)
+    if key == "propose.proposers":
+        return ", ".join(settings.proposers)
     value = getattr(settings, key.replace(".", "_"))
     return value if value is None or isinstance(value, int) else str(value)
 

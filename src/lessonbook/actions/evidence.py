@@ -24,6 +24,7 @@ def trailers(proposal: Proposal, proposer: str) -> tuple[tuple[str, str], ...]:
         ("Proposer", proposer),
         ("Evidence-kind", evidence.kind),
         ("Evidence-key", proposal.key),
+        *(("Evidence-about", key) for key in proposal.about),
         ("Evidence-agents", ", ".join(evidence.agents)),
         ("Evidence-count", counted(evidence)),
         ("Evidence-dates", dated(evidence)),

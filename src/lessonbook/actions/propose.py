@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from lessonbook.actions.evidence import counted, dated, trailers
+from lessonbook.actions.names import learn_names, nameless
 from lessonbook.actions.sessions import AgentCounts, Progress, Projects, Reading
+from lessonbook.book.head import read
 from lessonbook.book.known import Known, known
 from lessonbook.book.location import book_folder
 from lessonbook.book.offer import Offer, offer
 from lessonbook.book.switch import enabled
 from lessonbook.book.wording import twin_text
 from lessonbook.core.candidate import BookKind, Proposal, Twin
-from lessonbook.core.errors import BusyError, LessonbookError, StoreError
+from lessonbook.core.errors import BusyError, InputError, LessonbookError, StoreError
 from lessonbook.core.finding import findings
+from lessonbook.core.ports import Chat, Proposer
 from lessonbook.core.project import Project
-from lessonbook.core.session import Session
+from lessonbook.core.redact_names import Names
+from lessonbook.core.screen import quoted
+from lessonbook.proposers.means import Means
 from lessonbook.proposers.merged import JOINT
-from lessonbook.proposers.registry import PROPOSERS
-from lessonbook.proposers.repeats import MOST_A_RUN
+from lessonbook.proposers.registry import ASKING, PROPOSERS
+from lessonbook.proposers.shortlist import shortlist
+from lessonbook.proposers.together import Together
 from lessonbook.proposers.wording import alike, flat, same_rule
 from lessonbook.system.locks import locked
 from lessonbook.system.settings import Places, Settings
@@ -30,15 +36,12 @@ from lessonbook.system.settings import Places, Settings
 OFF = "learning is off"
 KNOWN = "the book has it already: accepted, pending or rejected"
 HOMELESS = "its sessions do not say which project they are of"
-ONCE = "seen in one session only, so far"
 REMEMBERED = "it is remembered already"
 _SAME = 0.85
 _WAIT = 60.0
 _Chosen = tuple[Proposal, Path, Project | None]
 """A proposal, the folder of its book, and the project of that book."""
 _OWN_WORDS = ("corrected", "recorded")
-_A_PERSONS_WORDS = ("refused", "corrected")
-"""Kinds whose evidence holds what a person said: the surest there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,41 +103,68 @@ def propose(
     dry_run: bool = False,
     remembered: Iterable[str] = (),
     progress: Progress | None = None,
+    proposers: Sequence[str] = (),
+    chat: Chat | None = None,
 ) -> Report:
     """Read the sessions of ``paths`` (``None``: every agent's own folders), and offer what they teach.
 
+    ``proposers`` are the names of those to use instead of the configured ones; ``chat`` is what those that need a
+    model ask, who find nothing without one.
+
     ``now`` is epoch seconds, ``random_hex`` returns six hex digits, ``env`` is the environment the agents' folders are
     looked up in, ``remembered`` are lessons a memory holds already. ``dry_run`` writes nothing. Nothing is read or
-    written where learning is off. Raises ``InputError`` for a path that does not exist, and what ``offer`` raises.
+    written where learning is off. Raises ``InputError`` for a path or a proposer that does not exist, and what
+    ``offer`` raises.
     """
     if not settings.learning or not enabled(places.config, places.config_file):
         return Report(note=OFF, dry_run=dry_run)
-    reading, projects, kinds = Reading(), Projects(), Counter[str]()
-    proposer = PROPOSERS["repeats"]()
-
-    def read() -> Iterator[Session]:
-        for session in reading.sessions(paths, places.home, env, progress):
-            kinds.update(str(finding.kind) for finding in findings(session))
-            yield projects.placed(session)
-
-    ranked = proposer.propose(read())
+    reading, projects, kinds, names = Reading(), Projects(), Counter[str](), Names()
+    means = Means(chat, names, lambda one: _accepted(_Books(places, projects).of(one)[0]))
+    together = Together(_made(proposers or settings.proposers, means))
+    for session in reading.sessions(paths, places.home, env, progress):
+        kinds.update(str(finding.kind) for finding in findings(session, settings.routes))
+        learn_names(session, names)
+        together.see(projects.placed(session))
+    ranked = [nameless(one, names) for one in together.proposals()]
     memories = tuple(remembered)
 
     def choose() -> tuple[_Books, list[_Chosen], tuple[LeftOut, ...]]:
         books = _Books(places, projects)
-        return books, *_choose(ranked, proposer.budget(), books, memories)
+        return books, *_choose(ranked, together.budget(), books, memories)
 
     books, chosen, left_out = choose()
     with ExitStack() as alone:
         if chosen and not dry_run:  # chosen once more behind the lock: another run may just have offered the same
             alone.enter_context(locked(places.state / "propose.lock", wait=_WAIT))
             books, chosen, left_out = choose()
-        offered = _offer(chosen, books, proposer.name, now, None if dry_run else random_hex)
-    left_out += tuple(LeftOut(one.title, one.rule or "", ONCE) for one in proposer.once)
+        offered = _offer(chosen, books, now, None if dry_run else random_hex)
+    passed = together.passed()
+    left_out += tuple(
+        LeftOut(names.without(one.title), names.without(one.text, guess=True), one.reason) for one in passed
+    )
     left_out += tuple(_left_out(one, str(books.broken[book])) for one, book, _ in chosen if book in books.broken)
     calls = sum(counts.calls for counts in reading.agents.values())
     failed = tuple(books.broken.values())
     return Report("", dry_run, reading.agents, reading.unread, dict(kinds), calls, offered, left_out, failed)
+
+
+def _made(wanted: Sequence[str], means: Means) -> list[Proposer]:
+    unknown = [name for name in wanted if name not in PROPOSERS]
+    if unknown:
+        raise InputError(f"There is no proposer {quoted(unknown[0])}; there are {', '.join(PROPOSERS)}.")
+    return [PROPOSERS[name](means) for name in dict.fromkeys(wanted)]
+
+
+def asks(settings: Settings, proposers: Sequence[str] = ()) -> bool:
+    """Whether one of the proposers asks a model."""
+    return not ASKING.isdisjoint(proposers or settings.proposers)
+
+
+def _accepted(folder: Path) -> dict[str, str]:
+    """The texts of a book's HEAD that an edit may touch."""
+    head = read(folder)
+    skills = {path: data.decode("utf-8", "replace") for path, data in head.skills.items() if path.endswith("/SKILL.md")}
+    return {"AGENTS.md": head.agents, **skills}
 
 
 @dataclass(slots=True)
@@ -183,28 +213,14 @@ class _Books:
 def _choose(
     ranked: Sequence[Proposal], budget: int, books: _Books, memories: Sequence[str]
 ) -> tuple[list[_Chosen], tuple[LeftOut, ...]]:
-    """Take the best that are new, within the budget; what is known already has used its share of it.
-
-    What a person said in their own words has no budget, only the most of one run; it comes first where that is short.
-    """
-    reasons: dict[int, str | None] = {}
-    used = new = 0
-    for at in sorted(range(len(ranked)), key=lambda at: not _spoken(ranked[at])):
-        reason, free = _why_not(ranked[at], books, memories), _spoken(ranked[at])
-        if reason is None and ((used >= budget and not free) or new >= MOST_A_RUN):
-            reason = f"over this run's limit of {MOST_A_RUN if free else min(budget, MOST_A_RUN)}"
-        new += reason is None
-        used += reason in (None, KNOWN) and not free
-        reasons[at] = reason
-    chosen = [(one, *books.of(one)) for at, one in enumerate(ranked) if reasons[at] is None]
-    return chosen, tuple(
-        _left_out(one, why, books) for at, one in enumerate(ranked) if (why := reasons[at]) is not None
+    """Take the best that are new, within the budget; and say why each of the others is left out."""
+    reasons = {at: why for at, one in enumerate(ranked) if (why := _why_not(one, books, memories)) is not None}
+    known = {at for at, why in reasons.items() if why == KNOWN}
+    shown, over = shortlist(ranked, budget, known, reasons.keys() - known)
+    left_out = sorted((reasons | over).items())
+    return [(ranked[at], *books.of(ranked[at])) for at in shown], tuple(
+        _left_out(ranked[at], why, books) for at, why in left_out
     )
-
-
-def _spoken(proposal: Proposal) -> bool:
-    """Whether it rests on what a person said, rather than only did."""
-    return proposal.evidence.kind in _A_PERSONS_WORDS and bool(proposal.evidence.examples.get("said"))
 
 
 def _left_out(proposal: Proposal, reason: str, books: _Books | None = None) -> LeftOut:
@@ -244,7 +260,6 @@ def _is_remembered(proposal: Proposal, memories: Sequence[str]) -> bool:
 def _offer(
     chosen: Sequence[_Chosen],
     books: _Books,
-    proposer: str,
     now: int,
     random_hex: Callable[[], str] | None,
 ) -> tuple[Offered, ...]:
@@ -257,7 +272,7 @@ def _offer(
         if random_hex is None:
             break
         mine = [at for at, (_, book, _) in enumerate(chosen) if book == folder]
-        offers = [_as_offer(chosen[at][0], proposer) for at in mine]
+        offers = [_as_offer(chosen[at][0]) for at in mine]
         try:
             ids.update(zip(mine, offer(folder, offers, now, random_hex), strict=True))
         except (BusyError, StoreError) as error:
@@ -265,9 +280,9 @@ def _offer(
     return tuple(_offered(*item, ids.get(at)) for at, item in enumerate(chosen) if item[1] not in books.broken)
 
 
-def _as_offer(proposal: Proposal, proposer: str) -> Offer:
+def _as_offer(proposal: Proposal) -> Offer:
     files = {f"skills/{proposal.skill_name}/SKILL.md": proposal.skill_text or ""} if proposal.skill_name else {}
-    return Offer(proposal.title, proposal.rule, files, trailers(proposal, proposer))
+    return Offer(proposal.title, proposal.rule, files, trailers(proposal, proposal.proposer))
 
 
 def _offered(proposal: Proposal, book: Path, project: Project | None, id: str | None) -> Offered:

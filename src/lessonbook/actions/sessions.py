@@ -131,6 +131,11 @@ class Projects:
             self.by_folder[cwd] = found
         return found
 
+    def name(self, session: Session) -> str:
+        """Return the name of a session's project; empty where it says none."""
+        project = self.of(session.cwd, session.repo)
+        return project.name if project is not None else ""
+
     def placed(self, session: Session) -> Session:
         """Return the session with its project's identity as its repository: clones and worktrees are one project."""
         project = self.of(session.cwd, session.repo)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from lessonbook.skills.discovery import Catalogue
     from lessonbook.system.settings import Places, Settings
 
+THIS_PROJECT = "this project"
+"""The words that name the project's own book."""
 _NOTE_MAX = 200
 _MEMORIES = 40
 
@@ -63,7 +65,7 @@ class Sources:
         if settings.memory_backend != "off":
             jobs["memory"] = lambda: _memories(settings, project, cwd, now)
         second = self.gather(jobs)
-        found = {"every project": first["the global book"], "this project": second.get("the project's book")}
+        found = {"every project": first["the global book"], THIS_PROJECT: second.get("the project's book")}
         heads = {kind: head for kind, head in found.items() if head is not None}
         skills = self.gather({"skills": lambda: _skills(cwd, places, settings, list(heads.values()), now)})["skills"]
         return Read(heads, second.get("memory") or Memories(), skills)

@@ -15,6 +15,8 @@ from lessonbook.book.settling import move
 from lessonbook.book.start import ready
 from lessonbook.core.candidate import is_candidate_id
 from lessonbook.core.errors import InputError, StoreError
+from lessonbook.core.expiry import without
+from lessonbook.core.paragraphs import split
 from lessonbook.system import git
 from lessonbook.system.gitbatch import NewCommit, RefMove, Write, read_objects, read_tree, write_commits
 
@@ -31,6 +33,10 @@ class Offer:
     """Whole files by path, such as ``skills/sizes/SKILL.md``."""
     trailers: tuple[tuple[str, str], ...] = ()
     """What it rests on, as ``(Key, one line)``: the evidence a person can check."""
+    retires: str | None = None
+    """The paragraph of ``AGENTS.md`` to take out; one that is not there leaves the file as it is."""
+    removes: tuple[str, ...] = ()
+    """Files to take out, by path."""
 
 
 def offer(
@@ -90,6 +96,10 @@ def new_ids(now: int, count: int, taken: set[str], random_hex: Callable[[], str]
 
 def _commit(item: Offer, head: str, agents: bytes, now: int) -> NewCommit:
     writes = [Write(path.encode(), text.encode()) for path, text in item.files.items()]
+    writes += [Write(path.encode()) for path in item.removes]
+    if item.retires:
+        agents = _taken_out(agents, item.retires)
+        writes += [] if item.rule else [Write(AGENTS, agents)]
     if item.rule:
         writes.append(Write(AGENTS, _appended(agents, item.rule)))
     author = f"{git.NAME} <{git.EMAIL}> {now} +0000".encode()
@@ -101,6 +111,13 @@ def _appended(agents: bytes, rule: str) -> bytes:
     paragraph = end.join(line.encode() for line in rule.strip().splitlines()) + end
     before = agents.rstrip(b"\r\n")
     return before + end + end + paragraph if before else paragraph
+
+
+def _taken_out(agents: bytes, paragraph: str) -> bytes:
+    text = agents.decode("utf-8", "surrogateescape")
+    wanted = paragraph.replace("\r\n", "\n").strip()
+    lines = [one.line + 1 for one in split(text) if one.text.replace("\r\n", "\n").strip() == wanted]
+    return without(text, lines).encode("utf-8", "surrogateescape") if lines else agents
 
 
 def _message(item: Offer) -> str:
@@ -118,9 +135,11 @@ def check(item: Offer) -> None:
     """Raise ``InputError`` for an offer of nothing, an unexpected file name, a secret, or text that cannot be kept."""
     from lessonbook.core.redact import redact
 
-    if not _one_line(item.title) or not (item.files or (item.rule and item.rule.strip())):
+    if not _one_line(item.title) or not (
+        item.files or item.removes or item.retires or (item.rule and item.rule.strip())
+    ):
         raise InputError("An offer needs a title, and a rule or a file.")
-    for path in item.files:
+    for path in (*item.files, *item.removes):
         if not expected(path.encode("utf-8", "surrogateescape")) or (path == AGENTS.decode() and item.rule):
             raise InputError(f"{path!r} is not a file that can be offered to a book.")
     for text in _texts(item):

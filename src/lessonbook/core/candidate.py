@@ -53,3 +53,18 @@ class Proposal:
     """A folder of the project it belongs to, where ``book`` is ``PROJECT``."""
     repo: str | None = None
     """The remote address of that project's repository, where the sessions record it."""
+    about: tuple[str, ...] = ()
+    """Keys of the calls it is about, where ``key`` says more than that; else ``key`` is all there is."""
+    worth: float = 0.0
+    """What it is ranked by: sessions it was seen in, times how sure it is."""
+    proposer: str = ""
+    """The name of the proposer it comes from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """Something a proposer found and did not propose, and why not."""
+
+    title: str
+    text: str
+    reason: str

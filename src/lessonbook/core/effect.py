@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from lessonbook.core.failure import is_check
+from functools import lru_cache
+
+from lessonbook.core.checks import is_check
 from lessonbook.core.session import Call, CallKind, CallStatus
 from lessonbook.core.shell import Command, simple_commands
 from lessonbook.core.shelltokens import word_set
@@ -31,9 +33,15 @@ def changes_state(call: Call) -> bool:
         return False
     if call.kind is not CallKind.SHELL:
         return True
-    return any(command_changes(command) for command in simple_commands(call.command or ""))
+    return _script_changes(call.command or "")
 
 
+@lru_cache(maxsize=4_096)
+def _script_changes(script: str) -> bool:
+    return any(command_changes(command) for command in simple_commands(script))
+
+
+@lru_cache(maxsize=4_096)
 def command_changes(command: Command) -> bool:
     """Whether one command may change something when it works."""
     if command.writes is not None and command.writes != "/dev/null":

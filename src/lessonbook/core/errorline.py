@@ -14,6 +14,9 @@ LINE_LIMIT = 160
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _TAG = re.compile(r"</?(?:tool_use_error|error|output|returncode|stderr|stdout)>")
 _HEADER = re.compile(r"(?:Exit code:? -?\d+|Error: Exit code \d+|Wall time: .*|Output:|Command: .*|Chunk ID: .*)\s*\Z")
+_HEADER_STARTS = frozenset("EWOC")
+_TRACEBACK = "Traceback (most recent call last)"
+_READ_MOST = 20_000
 _ECHO = re.compile(r"(?:\$ |> |\+ |\[[\w:-]+\] \$ |make(?:\[\d+\])?: (?:Entering|Leaving))")
 _RULE = re.compile(r"[\W_]*\Z")
 _EXCEPTION = re.compile(r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning|Interrupt|Exit|NotFound|Failure)\b(?:: |:?\Z)")
@@ -25,6 +28,14 @@ _TELLING = re.compile(
     r"|\bhas been modified\b|\bexceeds\b|\bno match|\bnothing to commit\b|\bconflict\b",
     re.IGNORECASE,
 )
+_SIGNS = (
+    "error", "err!", "fatal", "fail", "panic", "not found", "no such", "cannot", "can't", "could not", "couldn't",
+    "denied", "not permitted", "not allowed", "refus", "unknown", "unrecogni", "invalid", "illegal", "unexpected",
+    "missing", "not exist", "n't exist", "timed out", "timeout", "rejected", "unable", "ignored by", "bad ", "not a",
+    "exit status", "undefined", "has not been", "has been modified", "exceeds", "no match", "nothing to commit",
+    "conflict",
+)  # fmt: skip
+"""One of these, in small letters, is in every line that ``_TELLING`` matches."""
 _NOT_TELLING = re.compile(r"\b(?:0|no) (?:errors?|failed|failures?)\b|\bwarning:", re.IGNORECASE)
 
 _ENDINGS = "[cm]?[jt]sx?|py|pyi|go|rs|md|json|ya?ml|toml|sh|txt|html?|css|java|kt|rb|php|c|h|cpp"
@@ -49,8 +60,12 @@ def error_line(text: str) -> str:
     A Python traceback gives its exception; where no line reads like an error, the first line that is not an echo of
     the command is taken.
     """
-    lines = plain_lines(text)
-    told = _exception(lines) or next((line for line in lines if _tells(line)), "")
+    return error_of(plain_lines(text))
+
+
+def error_of(lines: list[str]) -> str:
+    """Return what ``error_line`` does, for lines that ``plain_lines`` returned."""
+    told = _exception(lines) or _first_telling(lines)
     if not told:
         told = next((line for line in lines if not _ECHO.match(line) and not _RULE.match(line)), "")
     return told[:LINE_LIMIT].rstrip()
@@ -76,12 +91,38 @@ def error_key(text: str) -> str:
 
 def plain_lines(text: str) -> list[str]:
     """Return the lines of a result that hold something: no colours, tags, blank lines or ``Exit code N`` headers."""
-    return [line for line in (_plain(raw) for raw in text[:20_000].split("\n")) if line]
+    text = text[:_READ_MOST]
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+    if "<" in text:
+        text = _TAG.sub("", text)
+    lines = (" ".join(raw.split()) for raw in text.split("\n"))
+    return [line for line in lines if line and not (line[0] in _HEADER_STARTS and _HEADER.match(line))]
 
 
-def _plain(raw: str) -> str:
-    line = " ".join(_TAG.sub("", _ANSI.sub("", raw)).split())
-    return "" if _HEADER.match(line) else line
+def _first_telling(lines: list[str]) -> str:
+    """The first line that tells, looked for by what every such line holds: most lines are never looked at."""
+    whole = "\n".join(lines).lower()
+    if len(whole) != sum(map(len, lines)) + max(len(lines) - 1, 0):  # a letter that is longer in small ones
+        return next((line for line in lines if _tells(line)), "")
+    at = 0
+    while (found := _next_sign(whole, at)) >= 0:
+        number = whole.count("\n", 0, found)
+        if _tells(lines[number]):
+            return lines[number]
+        at = whole.find("\n", found) + 1
+        if not at:
+            break
+    return ""
+
+
+def _next_sign(whole: str, at: int) -> int:
+    nearest = len(whole)
+    for sign in _SIGNS:
+        place = whole.find(sign, at, nearest + len(sign))
+        if 0 <= place < nearest:
+            nearest = place
+    return nearest if nearest < len(whole) else -1
 
 
 def _tells(line: str) -> bool:
@@ -90,7 +131,7 @@ def _tells(line: str) -> bool:
 
 def _exception(lines: list[str]) -> str:
     """The exception a Python traceback ends with: the first exception line after its heading."""
-    start = next((n for n, line in enumerate(lines) if line.startswith("Traceback (most recent call last)")), None)
+    start = next((n for n, line in enumerate(lines) if line.startswith(_TRACEBACK)), None)
     if start is None:
         return ""
     return next((line for line in lines[start + 1 :] if _EXCEPTION.match(line)), "")

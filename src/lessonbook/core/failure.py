@@ -8,75 +8,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from enum import StrEnum
 
-from lessonbook.core.errorline import LINE_LIMIT, error_line, mask, plain_lines
+from lessonbook.core.checks import is_check
+from lessonbook.core.errorline import LINE_LIMIT, error_of, mask, plain_lines
 from lessonbook.core.session import Call, CallKind, CallStatus
 from lessonbook.core.shell import Command, simple_commands
-from lessonbook.core.shelltokens import word_set
+from lessonbook.core.trouble import NEVER_RAN as NEVER_RAN
+from lessonbook.core.trouble import SHELL_PATTERNS, SHELL_SIGNS, TOOL_PATTERNS
+from lessonbook.core.trouble import Trouble as Trouble
 
-
-class Trouble(StrEnum):
-    """A reason for failing that every project shares, whatever the words an agent's tool puts it in."""
-
-    UNREAD = "file not read first"
-    STALE = "file changed since it was read"
-    NO_MATCH = "text to replace not found"
-    NOT_UNIQUE = "text to replace not unique"
-    NO_CHANGE = "edit changes nothing"
-    NO_FILE = "no such file"
-    IS_FOLDER = "is a folder"
-    TOO_LARGE = "output too large"
-    BAD_ARGUMENTS = "arguments refused"
-    NO_TOOL = "no such tool"
-    NOT_INSTALLED = "program not found"
-    NO_MODULE = "module not installed"
-    BAD_SUBCOMMAND = "unknown subcommand"
-    BAD_OPTION = "unknown option"
-    NO_SCRIPT = "no such script"
-    WRONG_FOLDER = "not the right folder"
-    IGNORED_PATH = "path ignored by git"
-    TIMED_OUT = "timed out"
-    SHELL_SYNTAX = "shell syntax"
-    NO_GLOB = "pattern matched no file"
-
-
-_TOOL_TROUBLES = (
-    (Trouble.UNREAD, r"has not been read yet|must (?:first )?(?:be )?read .{0,40}before|read it first"),
-    (Trouble.STALE, r"modified since read|unexpectedly modified|changed since .{0,20}read|has been modified since"),
-    (Trouble.NO_MATCH, r"string to replace not found|failed to find expected lines|old_?(?:string|text) not found"
-     r"|could not find (?:the )?(?:exact )?(?:string|text|old_?string)|no occurrences? .{0,20}found"
-     r"|failed to find context|0 occurrences found"),
-    (Trouble.NOT_UNIQUE, r"found \d+ (?:matches|occurrences)|(?:is )?not unique|multiple (?:matches|occurrences)"),
-    (Trouble.NO_CHANGE, r"no changes to make|exactly the same|identical (?:content|strings)"),
-    (Trouble.IS_FOLDER, r"EISDIR|is a directory"),
-    (Trouble.NO_FILE, r"\A(?!.*posix_spawn).*(?:file does not exist|path does not exist|no such file|file not found"
-     r"|ENOENT|directory does not exist)"),
-    (Trouble.TOO_LARGE, r"exceeds maximum allowed|too large|exceeds the (?:maximum|limit)"),
-    (Trouble.BAD_ARGUMENTS, r"InputValidationError|failed to parse function arguments|must have required property"
-     r"|validation failed for tool|JSONDecodeError|could not parse commands"),
-    (Trouble.NO_TOOL, r"no such tool|unknown skill|tool .{1,60} not found|agent type .{1,80} not found|unknown tool"),
-)  # fmt: skip
-_SHELL_TROUBLES = (
-    (Trouble.NO_MODULE, r"ModuleNotFoundError: No module named '\w+'|Cannot find (?:module|package) '[@\w/-]+'"),
-    (Trouble.NOT_INSTALLED, r"command not found|: No module named \w|not recognized as (?:an internal|the name)"
-     r"|: not found\Z|executable file not found|ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL"),
-    (Trouble.BAD_SUBCOMMAND, r"(?:unrecogni[sz]ed|unknown|no such|invalid) (?:sub)?command\b(?! code)"
-     r"|is not a \S+ command"),
-    (Trouble.BAD_OPTION, r"(?:unrecogni[sz]ed|unknown|illegal|invalid|unexpected|no such) (?:option|argument|flag)s?\b"
-     r"|unknown shorthand flag|flag provided but not defined|unrecognized arguments"),
-    (Trouble.WRONG_FOLDER, r"could not find .?(?:Cargo|pyproject)\.toml|go\.mod file not found|cannot find main module"
-     r"|not a git repository|no such file or directory.{0,40}package\.json|could not read package\.json"
-     r"|no_importer_manifest|no configuration file provided|no makefile found|ENOENT.{0,60}package\.json"),
-    (Trouble.NO_SCRIPT, r"script not found|missing script|no rule to make target|no tasks? .{0,30}found"
-     r"|unknown task|command \S+ not found in"),
-    (Trouble.IGNORED_PATH, r"ignored by one of your \.gitignore"),
-    (Trouble.TIMED_OUT, r"command timed out|timed out after"),
-    (Trouble.NO_GLOB, r"no matches found:"),
-    (Trouble.SHELL_SYNTAX, r"parse error near|syntax error near unexpected token|unexpected EOF while looking"
-     r"|bad substitution|unmatched [\"'`]"),
-    (Trouble.NO_FILE, r"no such file or directory|can't open file"),
-)  # fmt: skip
 _SUBJECTS = {
     Trouble.BAD_OPTION: re.compile(r"(?<![\w-])(--?[A-Za-z][\w-]*)|option -- ['\"]?(\w)|flag: ['\"]?(\w)"),
     Trouble.NOT_INSTALLED: re.compile(
@@ -90,37 +30,13 @@ _SUBJECTS = {
         r"|[\"']([\w:.-]{1,80})[\"'] not found"
     ),
 }
-_TOOL_PATTERNS = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _TOOL_TROUBLES)
-_SHELL_PATTERNS = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _SHELL_TROUBLES)
-
-NEVER_RAN = frozenset(
-    {
-        Trouble.NOT_INSTALLED,
-        Trouble.BAD_SUBCOMMAND,
-        Trouble.BAD_OPTION,
-        Trouble.NO_SCRIPT,
-        Trouble.WRONG_FOLDER,
-        Trouble.SHELL_SYNTAX,
-        Trouble.NO_GLOB,
-        Trouble.IGNORED_PATH,
-        Trouble.TIMED_OUT,
-    }
-)
-"""Reasons that mean the command did not do its work at all: a mistake even where the command is a test run."""
-
-_CHECK_WORDS = word_set(
-    "test tests tested spec specs e2e lint linter linting check checks typecheck types build compile fmt format "
-    "verify ci vet clippy coverage validate pytest py.test jest vitest mocha ava karma cypress playwright eslint "
-    "tslint biome prettier stylelint tsc ruff flake8 pylint mypy pyright black isort bandit golangci-lint "
-    "staticcheck rubocop rspec phpunit phpstan psalm shellcheck hadolint ktlint detekt swiftlint ctest cmake make "
-    "ninja gradle gradlew mvn mvnw bazel msbuild xcodebuild tox nox pre-commit lefthook husky webpack vite rollup "
-    "esbuild precommit pretest"
-)
-_INSTALLS = frozenset({"npm ci"})
 _SEARCHES = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ack", "diff", "cmp", "test", "[", "[[", "pgrep", "which"})
 _HOOKED = frozenset({"commit", "push", "rebase", "merge", "pull", "cherry-pick", "revert", "stash"})
 _GIT_OWN = re.compile(r"(?:error|fatal): |git: |usage: git|unknown (?:option|switch)", re.IGNORECASE)
 _NOT_FOUND = 127
+_READ_MOST = 256
+_READ: dict[int, tuple[Call, Failure]] = {}
+"""What was read of the calls met last: several findings and proposers ask about the same one in a row."""
 _EARLY = 6
 """A command that never ran says so in its first lines; a red test may print the same words much later."""
 _ABSENT_MODULE = re.compile(
@@ -157,29 +73,28 @@ class Failure:
 
 
 def read_failure(call: Call) -> Failure | None:
-    """Return what a failed call says; ``None`` for a call that did not fail."""
+    """Return what a failed call says; ``None`` for a call that did not fail. Reading one again costs nothing."""
     if call.status is not CallStatus.FAILED:
         return None
+    known = _READ.get(id(call))
+    if known is not None and known[0] is call:
+        return known[1]
+    if len(_READ) >= _READ_MOST:
+        _READ.clear()
+    failure = _read(call)
+    _READ[id(call)] = call, failure
+    return failure
+
+
+def _read(call: Call) -> Failure:
     lines = plain_lines(call.result)
-    error = error_line(call.result)
+    error = error_of(lines)
     if call.kind is CallKind.SHELL and call.command is not None:
         return _shell_failure(call, call.command, lines, error)
-    trouble = _first(_TOOL_PATTERNS, lines[0] if lines else error)
+    trouble = _first(TOOL_PATTERNS, lines[0] if lines else error)
     told = lines[0][:LINE_LIMIT] if lines and trouble else error
     subject = _subject(trouble, told, "")
     return Failure(call.name, told, _reason(trouble, told), trouble, answer=False, subject=subject)
-
-
-def is_check(command: Command) -> bool:
-    """Whether the command tests, lints, type-checks, formats or builds: its failing is an answer."""
-    if command.family in _INSTALLS:
-        return False
-    words = [command.program]
-    if not command.plain_utility:
-        words += [word for word in command.words[1:5] if not word.startswith("-")]
-    elif (command.verb or "").startswith("-m ") or command.words[1:2] == ("manage.py",):
-        words.append(command.words[2] if len(command.words) > 2 else "")
-    return any(part in _CHECK_WORDS for word in words for part in _parts(word))
 
 
 def _shell_failure(call: Call, script: str, lines: list[str], error: str) -> Failure:
@@ -238,8 +153,11 @@ def _subject(trouble: Trouble | None, line: str, after: str) -> str:
 
 
 def _shell_trouble(lines: list[str]) -> tuple[Trouble | None, str]:
+    low = "\n".join(lines[:_EARLY]).lower()
+    if not any(sign in low for sign in SHELL_SIGNS):
+        return None, ""
     for line in lines[:_EARLY]:
-        kind = _first(_SHELL_PATTERNS, line)
+        kind = _first(SHELL_PATTERNS, line)
         if kind is not None:
             return kind, line[:LINE_LIMIT]
     return None, ""
@@ -247,9 +165,14 @@ def _shell_trouble(lines: list[str]) -> tuple[Trouble | None, str]:
 
 def _absent_module(lines: list[str]) -> str:
     """The line that names the module a check could not import; ``""`` where there is none, or a test ran."""
-    if any(_SOME_TEST_RAN.search(line) and not _OF_FILES.match(line) for line in lines):
+    found = next((match[1] for line in lines if _of_module(line) and (match := _ABSENT_MODULE.match(line))), "")
+    if not found or any(_SOME_TEST_RAN.search(line) and not _OF_FILES.match(line) for line in lines):
         return ""
-    return next((match[1][:LINE_LIMIT] for line in lines if (match := _ABSENT_MODULE.match(line))), "")
+    return found[:LINE_LIMIT]
+
+
+def _of_module(line: str) -> bool:
+    return "No module named" in line or "Cannot find" in line
 
 
 def _responsible(commands: tuple[Command, ...], error: str) -> Command | None:
@@ -286,10 +209,6 @@ def _is_answer(call: Call, commands: tuple[Command, ...], error: str) -> bool:
 
 def _hooked(command: Command) -> bool:
     return "git" in command.words[:2] and not _HOOKED.isdisjoint(command.words[1:4])
-
-
-def _parts(word: str) -> list[str]:
-    return [word, *re.split(r"[/:_.-]", word)]
 
 
 def _first(patterns: tuple[tuple[Trouble, re.Pattern[str]], ...], text: str) -> Trouble | None:

@@ -7,7 +7,7 @@ refused, a shell command bypasses a tool only where the agent had it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -15,7 +15,9 @@ from lessonbook.core.bypass import bypassed, dedicated_tools
 from lessonbook.core.consent import consents, refused_again
 from lessonbook.core.effect import changes_state
 from lessonbook.core.failure import Failure, Trouble, read_failure
+from lessonbook.core.route import Route, off_route
 from lessonbook.core.session import Call, CallKind, CallStatus, Session, Turn, TurnState
+from lessonbook.core.truncation import made_again
 
 _VOLATILE_ARGS = frozenset(
     {"description", "timeout", "timeout_ms", "explanation", "justification", "yield_time_ms", "max_output_tokens"}
@@ -35,6 +37,9 @@ class FindingKind(StrEnum):
     SANDBOX_ESCALATED = "sandbox_escalated"
     REREAD = "reread_unchanged"
     INTERRUPTED = "interrupted"
+    ABORTED = "aborted"
+    TRUNCATED = "truncated_rerun"
+    ROUTE = "route"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +63,8 @@ class RouteCost:
     calls: int
 
 
-def findings(session: Session) -> tuple[Finding, ...]:
-    """Return every mistake of the session, in order of turns."""
+def findings(session: Session, routes: Sequence[Route] = ()) -> tuple[Finding, ...]:
+    """Return every mistake of the session, in order of turns. ``routes`` are the person's own rules of the way."""
     tools = dedicated_tools(session)
     found: list[Finding] = []
     before: Turn | None = None
@@ -70,8 +75,9 @@ def findings(session: Session) -> tuple[Finding, ...]:
         found += _bypasses(turn, tools)
         found += _rereads(turn)
         found += _escalations(turn)
-        if turn.state is TurnState.INTERRUPTED:
-            found.append(Finding(FindingKind.INTERRUPTED, turn.n, None, None, "the person stopped the agent"))
+        found += _cut_short(turn)
+        found += _past_rules(turn, routes)
+        found += _stopped(turn)
         before = turn
     return tuple(found)
 
@@ -115,7 +121,7 @@ def _repeats(turn: Turn) -> Iterator[Finding]:
     """A call that failed before in this turn and fails again, with nothing changed in between."""
     failed: set[str] = set()
     for call in turn.calls:
-        if changes_state(call):
+        if failed and changes_state(call):
             failed.clear()
         if call.status is not CallStatus.FAILED:
             continue
@@ -153,16 +159,24 @@ def _bypasses(turn: Turn, tools: dict[CallKind, str]) -> Iterator[Finding]:
 
 def _rereads(turn: Turn) -> Iterator[Finding]:
     """A file read again with the same arguments and the same answer, with nothing changed in between."""
-    seen: dict[str, str] = {}
+    seen: dict[object, str] = {}
     for call in turn.calls:
-        if changes_state(call):
+        if seen and changes_state(call):
             seen.clear()
         if call.kind is not CallKind.READ or call.status is not CallStatus.OK or not call.result:
             continue
-        same = same_call(call)
+        same = _asked(call)
         if seen.get(same) == call.result:
             yield Finding(FindingKind.REREAD, turn.n, call.id, call.name, "read again though nothing had changed")
         seen[same] = call.result
+
+
+def _asked(call: Call) -> object:
+    """What equal readings share: cheap for plain arguments, as nearly all are."""
+    plain = all(isinstance(value, str | int | None) for value in call.args.values())
+    if not plain or not _VOLATILE_ARGS.isdisjoint(call.args):
+        return same_call(call)
+    return call.name, tuple(sorted(call.args.items())), call.args_raw
 
 
 def _escalations(turn: Turn) -> Iterator[Finding]:
@@ -175,6 +189,31 @@ def _escalations(turn: Turn) -> Iterator[Finding]:
             yield Finding(FindingKind.SANDBOX_ESCALATED, turn.n, call.id, call.name, "needed to leave the sandbox")
         if call.status is CallStatus.BLOCKED or "sandbox" in call.result[:200]:
             stopped.add(call.command)
+
+
+def _cut_short(turn: Turn) -> Iterator[Finding]:
+    for call in made_again(turn.calls):
+        what = "made again because the answer had been cut"
+        yield Finding(FindingKind.TRUNCATED, turn.n, call.id, call.name, what, (call.command or "")[:_DETAIL])
+
+
+def _past_rules(turn: Turn, routes: Sequence[Route]) -> Iterator[Finding]:
+    for route, call in off_route(turn, routes):
+        what = f"{route.first.pattern} comes first here"
+        yield Finding(FindingKind.ROUTE, turn.n, call.id, call.name, what, (call.command or "")[:_DETAIL])
+
+
+def _stopped(turn: Turn) -> Iterator[Finding]:
+    """A person stopped the turn: one finding, of the call that was running where one was."""
+    if turn.state is not TurnState.INTERRUPTED:
+        return
+    running = (CallStatus.UNFINISHED, CallStatus.CANCELLED)
+    last = turn.calls[-1] if turn.calls else None
+    if last is not None and last.status in running:
+        what = "the person stopped it while it ran"
+        yield Finding(FindingKind.ABORTED, turn.n, last.id, last.name, what, (last.command or "")[:_DETAIL])
+    else:
+        yield Finding(FindingKind.INTERRUPTED, turn.n, None, None, "the person stopped the agent")
 
 
 def _asks_to_leave(call: Call) -> bool:

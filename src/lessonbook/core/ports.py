@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from lessonbook.core.candidate import Proposal
+from lessonbook.core.candidate import Passed, Proposal
 from lessonbook.core.extraction import Extraction
 from lessonbook.core.lesson import Change, Kept, Lesson, Recalled, Receipt
 from lessonbook.core.seen import Seen
@@ -121,12 +121,22 @@ class TranscriptReader(Protocol):
 
 @runtime_checkable
 class Proposer(Protocol):
-    """One way to find lessons in sessions."""
+    """One way to find lessons in sessions. Pure: it writes nothing and decides nothing. One object serves one run."""
 
     name: str
+    passed: list[Passed]
+    """What it found and did not propose, and why; complete after ``proposals``."""
+
+    def see(self, session: Session) -> None:
+        """Take note of one session, and keep only what is small."""
+        ...
+
+    def proposals(self) -> Sequence[Proposal]:
+        """Return what the sessions seen teach, most worthwhile first."""
+        ...
 
     def propose(self, sessions: Iterable[Session]) -> Sequence[Proposal]:
-        """Return what the sessions teach, most worthwhile first. Pure: writes nothing, decides nothing."""
+        """See all the sessions, and return what they teach."""
         ...
 
 

@@ -13,7 +13,7 @@ from lessonbook.core.redact_rules import Rule
 IDENTITY_LABELS = ("[EMAIL]", "[PHONE]", "[IP]", "[HOST]")
 
 _FILE_ENDINGS = "png|jpe?g|gif|svg|webp|ico|[cm]?[jt]sx?|json|css|html?|lock|map|toml|ya?ml|txt|py|whl|tgz|zip|gz"
-_EMAIL = (
+EMAIL = (
     r"(?<![A-Za-z0-9._%+/$-])(?!git@[\w.-]+:)[A-Za-z0-9._%+-]{1,64}@(?!v?\d+\.\d)"
     rf"(?:[A-Za-z0-9-]{{1,63}}\.){{1,8}}(?!(?:{_FILE_ENDINGS})\b)[A-Za-z]{{2,24}}(?![\w-]|\.\w)"
 )
@@ -82,7 +82,7 @@ def _phone(match: re.Match[str]) -> bool:
 
 IDENTITY_RULES = (
     Rule(("ssh", "scp", "sftp", "mosh", "rsync"), _LOGIN, _ssh_login, label="[HOST]"),
-    Rule(("@",), _EMAIL, label="[EMAIL]"),
+    Rule(("@",), EMAIL, label="[EMAIL]"),
     Rule(("mailto:",), _OTHER_EMAIL, label="[EMAIL]"),
     Rule(("@",), _REMOTE_PATH, label="[HOST]"),
     Rule((".",), _IPV4, _public_ipv4, label="[IP]"),

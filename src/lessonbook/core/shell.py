@@ -100,9 +100,9 @@ def simple_commands(script: str) -> tuple[Command, ...]:
     return _remembered(script) if len(script) <= _REMEMBERED_MOST else tuple(_commands(script, depth=0))
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=2_048)
 def _remembered(script: str) -> tuple[Command, ...]:
-    """One script is read by several findings and proposers in a row; 512 short ones are remembered."""
+    """One script is read by several findings and proposers in a row; 2,048 short ones are remembered."""
     return tuple(_commands(script, depth=0))
 
 

@@ -14,7 +14,8 @@ from lessonbook.core.failure import Failure, Trouble, read_failure
 from lessonbook.core.session import Call, CallKind, CallStatus, Session, Turn
 from lessonbook.core.shell import Command, simple_commands
 from lessonbook.proposers.draft import Draft, Lesson, by_project, by_topic, draft, names_project
-from lessonbook.proposers.fixed_rules import FIXED, advice, is_general, lesson_of_move, lesson_of_subject
+from lessonbook.proposers.fixed_rules import FIXED, lesson_of_move, lesson_of_repetition, lesson_of_subject
+from lessonbook.proposers.general import advice, by_habit, class_of, is_general
 from lessonbook.proposers.incident import History, Incident, cut, where
 from lessonbook.proposers.moves import Move, move_between
 from lessonbook.proposers.relaunch import as_launched, relaunched
@@ -24,6 +25,8 @@ WINDOW = 10
 """How many calls after a failure the call that worked is looked for."""
 
 _LEAST = 2
+_OFTEN = 3
+"""In how many sessions a failure without a way that works is worth telling."""
 
 
 def incidents(session: Session) -> Iterator[Incident]:
@@ -33,7 +36,8 @@ def incidents(session: Session) -> Iterator[Incident]:
         failure = read_failure(call)
         if failure is None or (failure.answer and not failure.unrun):
             continue
-        move, worked = _redone(call, failure, calls[at + 1 : at + 1 + WINDOW])
+        after = calls[at + 1 : at + 1 + WINDOW]
+        move, worked = _redone(call, failure, after)
         if failure.answer and move is None:
             continue
         yield Incident(
@@ -47,7 +51,15 @@ def incidents(session: Session) -> Iterator[Incident]:
             subject=failure.subject,
             family=failure.family,
             command=_failed(failure),
+            stuck=not any(_mended(call, failure, later) for _, later in after),
         )
+
+
+def _mended(call: Call, failure: Failure, later: Call) -> bool:
+    """Whether a later call did the same errand, whatever made it work: then the errand was right."""
+    if later.kind is not CallKind.SHELL or later.command is None:
+        return later.status is CallStatus.OK and _target(later) == _target(call)
+    return _ran(later) and any(command.family == failure.family for command in simple_commands(later.command))
 
 
 def topic_of(failure: Failure) -> str:
@@ -57,7 +69,7 @@ def topic_of(failure: Failure) -> str:
 
 def drafts(found: Sequence[Incident], history: History) -> Iterator[Draft]:
     """Yield a draft for each mistake seen in two sessions or more that teaches something."""
-    for group in by_topic(found).values():
+    for group in by_habit(by_topic(found)):
         for lesson, part in _lessons(group, history):
             yield draft(lesson, part, history, lesson.general)
 
@@ -91,14 +103,16 @@ def _generally(lesson: Lesson) -> Lesson:
 def _lesson(group: list[Incident], history: History) -> Lesson | None:
     if history.count(group) < _LEAST:
         return None
-    if group[0].topic == str(group[0].trouble):
+    if class_of(group[0]):
         return advice(group)
     move, moved = _usual_move(group)
     if move is not None and history.count(moved) >= _LEAST:
         lesson = lesson_of_move(move, moved, share=len(moved) / len(group))
         if lesson is not None:
             return lesson
-    return lesson_of_subject(group)
+    stuck = [incident for incident in group if incident.stuck]
+    often = history.count(stuck) >= _OFTEN
+    return lesson_of_subject(group) or (lesson_of_repetition(stuck) if often else None)
 
 
 def _usual_move(group: list[Incident]) -> tuple[Move | None, list[Incident]]:

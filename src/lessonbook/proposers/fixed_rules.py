@@ -6,8 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from lessonbook.core.errorline import without_places
-from lessonbook.core.failure import Failure, Trouble
+from lessonbook.core.failure import Trouble
 from lessonbook.core.shell import simple_commands
 from lessonbook.proposers.draft import Lesson
 from lessonbook.proposers.incident import Incident
@@ -18,51 +17,8 @@ from lessonbook.proposers.wording import code, rule
 FIXED = "failed-then-worked"
 AGAIN = "failed-again"
 
-_ADVICE = {
-    Trouble.NO_MATCH: (
-        "Copy the text to replace from a fresh read",
-        "Copy the text to replace exactly from a fresh read of the file, tabs and spaces included, and read the file"
-        " again after every change to it",
-        0.6,
-    ),
-    Trouble.UNREAD: (
-        "Read a file before the first change to it",
-        "Read a file in this session before the first change to it",
-        0.5,
-    ),
-    Trouble.STALE: (
-        "Read a file again before changing it",
-        "Read a file again right before changing it when a formatter, a hook, the person or another agent may have"
-        " touched it",
-        0.5,
-    ),
-    Trouble.NOT_UNIQUE: (
-        "Make the text to replace unique",
-        "Give enough of the surrounding lines to make the text to replace unique, or have every place replaced",
-        0.5,
-    ),
-    Trouble.NO_FILE: (
-        "Look a path up before opening it",
-        "List the folder or search before opening a path that nobody has shown you",
-        0.5,
-    ),
-    Trouble.NO_GLOB: (
-        "Quote patterns the shell must not expand",
-        "Quote patterns that are meant for the program, not the shell (`--include='*.ts'`)",
-        0.5,
-    ),
-    Trouble.TOO_LARGE: ("Read large files in parts", "Read large files in parts, or search them", 0.5),
-}
-_OPENERS = frozenset({"cat", "head", "tail", "less", "nl", "sed", "ls", "wc"})
-"""Programs that open a path they are given."""
-
-
-def is_general(failure: Failure) -> bool:
-    """Whether general advice serves: trouble with the agent's own tools, or a guessed path given to a utility."""
-    if failure.command is not None:
-        opens = failure.trouble is Trouble.NO_FILE and failure.command.program in _OPENERS
-        return opens or failure.trouble is Trouble.NO_GLOB
-    return failure.trouble in _ADVICE
+_INTERPRETER = re.compile(r"(?:python|node|bun|deno|ruby|perl|php|ts-node|tsx)[\d.]*\Z")
+_RAISED = re.compile(r"(?:\w+\.)*\w*(?:Error|Exception|Warning)\b|Traceback|SyntaxError|Uncaught")
 
 
 def lesson_of_move(move: Move, incidents: Sequence[Incident], share: float) -> Lesson | None:
@@ -99,17 +55,23 @@ def lesson_of_subject(incidents: Sequence[Incident]) -> Lesson | None:
     return Lesson(AGAIN, shown.topic, text.split(":", 1)[0].replace("`", ""), rule(text), certainty=0.7)
 
 
-def advice(incidents: Sequence[Incident]) -> Lesson | None:
-    """Return general advice where the same trouble came with several calls."""
+def lesson_of_repetition(incidents: Sequence[Incident]) -> Lesson | None:
+    """Return the lesson that something keeps failing the same way, where no way that works is known.
+
+    A script of the agent's own that raises is no such thing: the next script will raise something else.
+    """
     shown = incidents[0]
-    told = _ADVICE.get(shown.trouble) if shown.trouble else None
-    if told is None or shown.topic != str(shown.trouble):
+    if not shown.error or (shown.command is not None and _own_script(shown)):
         return None
-    subject, text, certainty = told
-    family = Counter(one.family for one in incidents).most_common(1)[0][0]
-    usual = [one for one in incidents if one.family == family]
-    reason = f"{code(family)} fails with {_error(usual, masked=True)} otherwise."
-    return Lesson(AGAIN, shown.topic, subject, rule(f"{text}: {reason}"), certainty, general=True)
+    who = code(head([one.command.words for one in incidents if one.command is not None]) or shown.family)
+    text = f"Before you run {who}, find out what it needs: here it fails with {_error(incidents)}"
+    known = "and no way that works was seen."
+    return Lesson(AGAIN, shown.topic, f"{who} keeps failing here".replace("`", ""), rule(f"{text}, {known}"), 0.35)
+
+
+def _own_script(shown: Incident) -> bool:
+    program = shown.command.program if shown.command is not None else ""
+    return _INTERPRETER.match(program) is not None and _RAISED.match(shown.error) is not None
 
 
 def _told(move: Move, shown: Incident, failed: str, worked: str, why: str) -> tuple[str, str]:
@@ -171,20 +133,14 @@ def _lengths(shown: Incident) -> tuple[int, int]:
     return max(len(move.dropped) + good - len(move.added), 1), min(good, len(words))
 
 
-def _error(incidents: Sequence[Incident], masked: bool = False) -> str:
+def _error(incidents: Sequence[Incident]) -> str:
     """The error seen most, without the machine's part: ``bash: line 1:`` and a program's folder."""
-    errors = Counter((_unplaced if masked else _stripped)(one.error) for one in incidents)
+    errors = Counter(stripped(one.error) for one in incidents)
     return code(max(errors, key=lambda text: (errors[text], -len(text))), limit=90) or "no message"
 
 
-def _unplaced(error: str) -> str:
-    """The error without the file it names, which is another one each time: ``sed: a.ts: No such file`` is its end."""
-    text = _stripped(error)
-    before = without_places(text)
-    return before if len(before.split()) > 1 else text.rsplit(": ", 1)[-1]
-
-
-def _stripped(error: str) -> str:
+def stripped(error: str) -> str:
+    """Return an error line without the machine's part: ``bash: line 1:`` and a program's folder."""
     error = re.sub(r"\A(?:/?(?:\S*/)?(?:bash|zsh|sh|\(eval\)))?:(?:(?: line)? ?\d+:)? ", "", error)
     error = re.sub(r"\A/\S*/([\w.-]+): ", r"\1: ", re.sub(r"\AE (?=\w+Error: )", "", error))
     return re.split(r"(?<=[a-z])[.;,] ", error, maxsplit=1)[0].rstrip(". ")

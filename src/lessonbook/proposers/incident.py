@@ -59,6 +59,10 @@ class Incident:
     subject: str = ""
     family: str = ""
     command: Command | None = None
+    stuck: bool = False
+    """Whether nothing was seen to do the failed errand soon after, by force or by a change neither."""
+    about: str = ""
+    """The key of the failed call, where the topic says more than that."""
 
     @property
     def examples(self) -> dict[str, str]:

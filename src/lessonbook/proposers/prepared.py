@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from lessonbook.core.checks import is_check
 from lessonbook.core.effect import changes_state, command_changes
-from lessonbook.core.failure import Failure, is_check, read_failure
+from lessonbook.core.failure import Failure, read_failure
 from lessonbook.core.session import Call, CallKind, CallStatus, Session, Turn
 from lessonbook.core.shell import Command, simple_commands
 from lessonbook.core.skill import Skill, SkillDraft, prepare
-from lessonbook.proposers.draft import Draft, Lesson, by_project, by_topic, draft
+from lessonbook.proposers.draft import Draft, Lesson, by_project, by_topic, comparable_key, draft
 from lessonbook.proposers.incident import History, Incident, cut, where
 from lessonbook.proposers.moves import overrides
 from lessonbook.proposers.wording import code, rule, safe, shown
@@ -50,6 +51,7 @@ def incidents(session: Session) -> Iterator[Incident]:
                 worked=cut(" && ".join(steps)),
                 family=failure.family,
                 command=failure.command,
+                about=failure.key,
             )
 
 
@@ -100,6 +102,8 @@ def _draft(topic: str, group: Sequence[Incident], history: History) -> Draft:
     subject = f"Run {steps[0]} before {command}" if len(steps) < _PROCEDURE else f"How to get {command} to work"
     text = rule(f"Run {code(' && '.join(steps), 120)} before {code(command)} where it fails with {error}.")
     one = draft(Lesson(PREPARED, topic, subject, text, certainty=0.85), group, history, general=False)
+    keys = tuple(dict.fromkeys(comparable_key(incident.about) for incident in group))
+    one = replace(one, proposal=replace(one.proposal, about=keys))
     if len(steps) < _PROCEDURE:
         return one
     skill = _skill(command, steps, error)

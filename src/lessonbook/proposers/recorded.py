@@ -11,6 +11,7 @@ from lessonbook.proposers.corrected import cluster
 from lessonbook.proposers.draft import Draft, Lesson, by_project, draft, names_project
 from lessonbook.proposers.echo import echoed
 from lessonbook.proposers.incident import History, Incident, cut, where
+from lessonbook.proposers.mining import Mined
 from lessonbook.proposers.wording import rule, safe, sentence
 
 RECORDED = "recorded"
@@ -46,6 +47,13 @@ def drafts(found: Sequence[Incident], history: History) -> Iterator[Draft]:
         for part in [group] if general else projects:
             if history.count(part) >= _LEAST:
                 yield draft(_lesson(part), part, history, general)
+
+
+class Recorded(Mined):
+    """Finds lessons that were recorded again and again."""
+
+    def __init__(self) -> None:
+        super().__init__(RECORDED, ((incidents, drafts),))
 
 
 def _recorded(call: Call) -> str:

@@ -10,8 +10,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from lessonbook.core.checks import is_check
 from lessonbook.core.effect import command_changes
-from lessonbook.core.failure import Failure, is_check
+from lessonbook.core.failure import Failure
 from lessonbook.core.shell import Command
 from lessonbook.proposers.moves import Move, move_between, overrides, sets_up
 

@@ -19,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from lessonbook.core.route import Route
+
 
 class Places(Value):
     """Where things live on this machine. ``config`` holds the books; ``state`` cursors and logs."""
@@ -33,6 +35,10 @@ class Places(Value):
     def learned(self) -> Path:
         """The global book."""
         return self.config / "learned"
+
+
+PROPOSERS = ("repeats", "procedures", "recorded")
+"""Which proposers run where nothing else is said: those that ask no model."""
 
 
 class Editor(Value):
@@ -63,6 +69,8 @@ class Settings(Value):
     review_name: str | None = None
     review_email: str | None = None
     editor: Editor | None = None
+    routes: tuple[Route, ...] = ()
+    proposers: tuple[str, ...] = PROPOSERS
 
 
 def environment() -> dict[str, str]:
@@ -158,6 +166,8 @@ def parse(table: Mapping[str, Any], where: Places) -> Settings:
         learning=_flag(table, "learning", True),
         autolearn_enabled=_flag(autolearn, "autolearn.enabled", False),
         autolearn_review=_flag(autolearn, "autolearn.review", False),
+        routes=_routes(_table(table, "findings")),
+        proposers=_words(_table(table, "propose"), "propose.proposers", PROPOSERS),
         autolearn_min_tool_calls=_count(autolearn, "autolearn.min_tool_calls", 5),
         recall_on_prompt=_flag(_table(table, "recall"), "recall.on_prompt", False),
         memory_backend=_text(memory, "memory.backend", "off"),
@@ -185,6 +195,21 @@ def _editor(table: Mapping[str, Any]) -> Editor | None:
     if command and (model or key):
         raise SetupError("editor.model and editor.key_env belong to editor.url; put the model into editor.command.")
     return Editor(tuple(command), url, model, key, float(timeout))
+
+
+def _words(table: Mapping[str, Any], name: str, default: tuple[str, ...]) -> tuple[str, ...]:
+    value = table.get(name.rpartition(".")[2], list(default))
+    if not isinstance(value, list) or not value or not all(isinstance(word, str) and word for word in value):
+        raise SetupError(f'{name} must be a list of words in the configuration, such as ["{default[0]}"].')
+    return tuple(dict.fromkeys(value))
+
+
+def _routes(table: Mapping[str, Any]) -> tuple[Route, ...]:
+    if not table:  # as nearly always: hooks do without what reads it
+        return ()
+    from lessonbook.system.settings_findings import routes
+
+    return routes(table)
 
 
 def _base(env: Mapping[str, str], name: str, default: Path) -> Path:

@@ -12,14 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 from lessonbook.hosts.cli.output import Out, amount
 
+REFUSED = "refused: "
+
 if TYPE_CHECKING:
     from lessonbook.actions.propose import LeftOut, Offered, Report
     from lessonbook.actions.sessions import AgentCounts
-    from lessonbook.system.settings import Settings
+    from lessonbook.core.ports import Chat
+    from lessonbook.system.settings import Places, Settings
 
 EXAMPLES = """
   lessonbook propose                            the sessions of every agent on this machine
   lessonbook propose --from ~/old-sessions      these files or folders instead
+  lessonbook propose --proposer procedures      only sequences of commands, as skills
   lessonbook propose --dry-run                  show what would be offered and write nothing"""
 
 _SHOWN = 5
@@ -37,6 +41,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="read these files or folders, not the agents' own",
     )
+    parser.add_argument(
+        "--proposer",
+        dest="proposers",
+        action="append",
+        metavar="NAME",
+        help="find lessons this way, not as configured: repeats, procedures, recorded, edited; may come again",
+    )
     parser.add_argument("--dry-run", action="store_true", help="write nothing; only show what would be offered")
 
 
@@ -44,7 +55,7 @@ def run(args: argparse.Namespace, out: Out) -> int:
     """Read, offer, and say what was read, found and offered."""
     from secrets import token_hex
 
-    from lessonbook.actions.propose import propose
+    from lessonbook.actions.propose import asks, propose
     from lessonbook.hosts.cli.here import setup
     from lessonbook.system.settings import environment
 
@@ -60,11 +71,22 @@ def run(args: argparse.Namespace, out: Out) -> int:
             dry_run=args.dry_run,
             remembered=_remembered(settings, out),
             progress=step,
+            proposers=args.proposers or (),
+            chat=_editor(where, settings) if asks(settings, args.proposers or ()) else None,
         )
     for failure in report.failed if not out.json else ():
         out.note(f"lessonbook: {failure}")
     out.result(_document(report), "\n".join(_lines(report)))
     return report.failed[0].exit_code if report.failed else 0
+
+
+def _editor(where: Places, settings: Settings) -> Chat:
+    """Return what asks the editor model. Raises ``SetupError`` where none is configured."""
+    from lessonbook.system.chat import ask_editor, needed
+
+    if settings.editor is None:
+        raise needed(where, "propose")
+    return lambda prompt: ask_editor(prompt, where, "propose")
 
 
 def _document(report: Report) -> dict[str, Any]:
@@ -123,6 +145,11 @@ def _lines(report: Report) -> Iterator[str]:
         reasons = Counter(one.reason for one in report.left_out).most_common()
         yield f"left out: {', '.join(f'{count:,} ({reason})' for reason, count in reasons)}; --json names each"
         yield from (f"  like {one.twin}" for one in report.left_out if ", rejected: " in one.twin)
+        yield from (f"  refused edit of {one.title}: {one.text}" for one in report.left_out if _refused(one))
+
+
+def _refused(one: LeftOut) -> bool:
+    return one.reason.startswith(REFUSED)
 
 
 def _read(agent: str, counts: AgentCounts) -> str:
