@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from lessonbook.book.offer import Offer
 
+SAMPLES = Path(__file__).resolve().parents[3] / "samples" / "claude" / "projects"
+WHEN = re.compile(r"2026-03-\d\dT[\d:.]+Z")
 SKILL = (
     "---\nname: release-check\ndescription: Before a release, check the tag and the notes.\n---\n\n"
     "1. Run `make check`.\n2. Tag `vX.Y.Z`.\n3. Paste the notes of the tag into the release.\n"
@@ -60,3 +64,20 @@ def fill(folder: Path, offered: Callable[..., list[str]], count: int, now: int) 
         Offer("Twin of the first rule", rules(1)[0].rule, trailers=evidence(0)[:4]),
     ]
     return offered(folder, *rules(count - len(special)), *special, now=now)
+
+
+def sessions(home: Path, weeks: int, secret: str = "", later: int = 0) -> None:
+    """The sample sessions again in every week, ``later`` weeks on: one fewer of them each week."""
+    files = sorted(SAMPLES.rglob("*.jsonl"))
+    for week in range(weeks):
+        for number, path in enumerate(files[: max(1, len(files) - week)]):
+            text = path.read_text("utf-8").replace(path.stem, f"{path.stem[:-4]}{week:02d}{number:02d}")
+            text = WHEN.sub(lambda found, week=week: _later(found[0], week + later), text)
+            target = home / ".claude" / "projects" / path.parent.name / f"{path.stem[:-4]}{week:02d}{number:02d}.jsonl"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text.replace("npm error Missing script", f"npm error {secret} Missing script"))
+
+
+def _later(text: str, weeks: int) -> str:
+    at = datetime.fromisoformat(text.replace("Z", "+00:00")) + timedelta(weeks=weeks)
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

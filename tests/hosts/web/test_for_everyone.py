@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Callable, Iterator
+from datetime import date
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ many = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(many)
 
 ROOT = Path(__file__).resolve().parents[3]
-PICTURES = ("inbox", "candidate", "signs", "dark", "small", "briefing", "history")
+PICTURES = ("inbox", "candidate", "signs", "dark", "small", "briefing", "history", "report")
 NOW = 1_774_800_000
 ON = '[memory]\nbackend = "mnemopi"\n[autolearn]\nenabled = true\n[review]\nname = "Ana Lee"\n'
 START = "# Rules\n\nUse npm here, always.\n\nRun the linter before each commit.\n"
@@ -44,6 +45,7 @@ def ids(commit: Callable[..., Path], home: Path, offered: Any, run: Any) -> list
     offered(app, *many.rules(3), now=NOW + 60)
     for words in (["accept", found[9]], ["reject", found[10], "--reason", "only true on Windows"]):
         assert run("learned", *words, "--book", "global").returncode == 0
+    many.sessions(home, 8, later=(date.today() - date(2026, 3, 2)).days // 7 - 6)
     for text in ("Run the database tests with make db-test.", "The staging server is reset every Monday."):
         assert run("learn", text).returncode == 0
     return found
@@ -65,7 +67,16 @@ def addresses(ids: list[str]) -> Iterator[tuple[str, str]]:
     yield "found", "/memories?q=database"
     yield "lesson", "/lesson?id=1"
     yield "rejected", "/rejected"
+    yield "report", "/report"
+    yield "lines", "/report?by=project"
+    yield "session", "/session?n=0"
     yield "missing", "/nope"
+
+
+def read_sessions(page: Any, server: Any) -> None:
+    page.goto(f"{server.origin}/report")
+    page.get_by_role("button", name="Read the sessions").click()
+    page.wait_for_selector("#trend", timeout=30_000)
 
 
 def violations(page: Any) -> list[str]:
@@ -82,6 +93,7 @@ def test_no_violation_on_any_page(serve: Any, open_page: Any, ids: list[str], ho
     server = serve()
     page = open_page(server, **how)
     page.wait_for_selector(".badge.twin, .badge.risk")
+    read_sessions(page, server)
     found = []
     for name, path in addresses(ids):
         page.goto(server.origin + path)
@@ -145,8 +157,11 @@ def test_the_pictures(serve: Any, open_page: Any, ids: list[str], tmp_path: Path
         ("small", f"/candidate?in=global&id={ids[0]}&diff=inline", {"viewport": {"width": 390, "height": 844}}),
         ("briefing", "/briefing", {}),
         ("history", "/history", {}),
+        ("report", "/report", {}),
     ):
         page = open_page(server, **how)
+        if name == "report":
+            read_sessions(page, server)
         if name == "inbox":
             page.wait_for_selector(".badge.twin")
         page.goto(server.origin + path)

@@ -17,8 +17,20 @@ from lessonbook.book import queue
 from lessonbook.hosts.web.guard import Guard, Keys
 from lessonbook.system.loopback import LOOPBACK
 
-READ = ("/", "/candidate", "/edit", "/state", "/briefing", "/history", "/skills", "/memories", "/lesson", "/rejected")
-WRITE = ("/accept", "/accept-many", "/reject", "/save", "/split", "/undo", "/compact", "/dismiss", "/lesson-change")
+READ = ("/", "/candidate", "/edit", "/state", "/briefing", "/history", "/skills", "/memories", "/lesson", "/rejected",
+        "/report", "/report.svg", "/session")  # fmt: skip
+WRITE = (
+    "/accept",
+    "/accept-many",
+    "/reject",
+    "/save",
+    "/split",
+    "/undo",
+    "/compact",
+    "/dismiss",
+    "/lesson-change",
+    "/report-read",
+)
 STATIC = ("/static/page.css", "/static/page.js", "/static/icon.svg")
 GRACE, MARGIN = 2.0, 8.0
 

@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from lessonbook.actions import review
 from lessonbook.actions.inbox import ONLY, Desk, Filter
+from lessonbook.actions.overview import Overview
 from lessonbook.actions.review import NamedBook
 from lessonbook.core.errors import InputError
 from lessonbook.core.reviewer import Reviewer
@@ -61,6 +62,8 @@ class Site:
         self.notices = Notices()
         self.jobs: dict[str, str] = {}
         """What is being worked on in the background, by book: a sentence for people."""
+        self.overview: Overview | None = None
+        """What the sessions come to, once a person asked for it."""
         self.writing = Lock()
         """Held while a verb decides: two tabs wait for each other in the place of being refused."""
 

@@ -45,7 +45,7 @@
     node.click();
     return true;
   }
-  const GO = { i: "/", b: "/briefing", h: "/history" };
+  const GO = { i: "/", b: "/briefing", h: "/history", p: "/report" };
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || help.open) return;
     if (isTyping(event.target)) {
@@ -83,6 +83,30 @@
   document.addEventListener("change", (event) => { if (event.target.name === "which") count(); });
   count();
 
+  // A chart as a picture -------------------------------------------------------------------------------------------------
+  function offerPictures() {
+    for (const button of all("[data-png]")) button.hidden = false;
+  }
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest && event.target.closest("[data-png]");
+    if (!button) return;
+    const image = new Image();
+    image.addEventListener("load", () => {
+      const canvas = document.createElement("canvas");
+      [canvas.width, canvas.height] = [image.width * 2, image.height * 2];
+      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+      canvas.toBlob((made) => {
+        const link = document.createElement("a");
+        link.download = "lessonbook-report.png";
+        link.href = URL.createObjectURL(made);
+        link.click();
+        URL.revokeObjectURL(link.href);
+      });
+    });
+    image.src = button.dataset.png;
+  });
+  offerPictures();
+
   // A form goes once: a second press while it is on its way does nothing -------------------------------------------------
   let isSent = false;
   document.addEventListener("submit", (event) => {
@@ -94,7 +118,7 @@
 
   // A page that follows the queue ------------------------------------------------------------------------------------------
   const EVERY = 1500;
-  const follows = ["inbox", "candidate"];
+  const follows = ["inbox", "candidate", "report"];
   let state = live().dataset.state;
   const isBusy = () => isSent || help.open || isTyping(document.activeElement) || all("textarea").length > 0;
 
@@ -132,6 +156,7 @@
     const last = fresh.querySelector("#last");
     if (one("#last") && last) one("#last").replaceWith(last);
     count();
+    offerPictures();
     state = next.dataset.state || now;
     document.title = fresh.title;
     if (changed) tell("Somebody changed this candidate while you looked: what stands here is new. Look at it again.");
