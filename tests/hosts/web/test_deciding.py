@@ -298,26 +298,37 @@ def test_without_script_all_of_it_works_and_nobody_accepts_what_they_did_not_see
 ) -> None:
     server = serve()
     page = open_page(server, java_script_enabled=False)
-    page.get_by_role("link", name="Start the database before the tests (1)").click()
+    with page.expect_navigation():
+        page.get_by_role("link", name="Start the database before the tests (1)").click()
     assert editing.edit(book, ids[1], {"AGENTS.md": f"{START}\nOther words.\n"}, NOW)["ok"]
-    page.get_by_role("button", name="Accept").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Accept").click()
     assert "has changed since it was shown" in page.locator(".notice.refused").inner_text()
     assert "Other words." in page.locator("table.diff").inner_text() and waiting(book) == ids
-    page.get_by_role("button", name="Accept").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Accept").click()
     assert "Other words." in rules(book)
-    page.get_by_role("button", name="Undo", exact=True).click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Undo", exact=True).click()
     assert rules(book) == START and waiting(book) == ids
     page.locator("#reason").fill("no")
-    page.get_by_role("button", name="Reject").click()
-    page.get_by_role("link", name="Rejected").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Reject").click()
+    with page.expect_navigation():
+        page.get_by_role("link", name="Rejected").click()
     assert "no" in page.locator(".item").inner_text()
-    page.get_by_role("button", name="Unreject").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Unreject").click()
     assert waiting(book) == ids
-    page.get_by_role("link", name="Inbox", exact=True).first.click()
+    with page.expect_navigation():
+        page.get_by_role("link", name="Inbox", exact=True).first.click()
     page.locator("[name=which]").first.check()
-    page.get_by_role("button", name="Accept selected").click()
-    page.get_by_role("link", name="History").first.click()
-    page.get_by_role("button", name="Undo: ").first.click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Accept selected").click()
+    with page.expect_navigation():
+        page.get_by_role("link", name="History").first.click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Undo: ").first.click()
     assert waiting(book) == ids and rules(book) == START
 
 

@@ -54,18 +54,21 @@ def test_each_line_names_who_proposed_and_who_accepted(
     one, _ = offered(book, "Tag first.", "Lint first.")
     assert run("learned", "accept", one, env={"LESSONBOOK_REVIEWER": "Kim Roe <kim@example.org>"}).returncode == 0
     page = open_page(serve())
-    page.get_by_role("link", name="History").first.click()
+    with page.expect_navigation():
+        page.get_by_role("link", name="History").first.click()
     rows = page.locator(".blame tbody tr")
     by_hand, proposed = rows.filter(has_text="Use npm here."), rows.filter(has_text="Tag first.")
     assert by_hand.locator("td").all_inner_texts()[1:4] == ["Use npm here.", "Ana", "—"]
     assert proposed.locator("td").all_inner_texts()[1:4] == ["Tag first.", "lessonbook", "Kim Roe"]
-    proposed.get_by_role("link").click()
+    with page.expect_navigation():
+        proposed.get_by_role("link").click()
     row = page.locator(f"[id='{one}']")
     assert page.url.endswith(f"#{one}") and "accepted by Kim Roe" in row.inner_text()
     with page.expect_navigation():
         row.get_by_role("button", name="Undo").click()
     assert (book / "AGENTS.md").read_text() == "# Rules\n\nUse npm here.\n"
-    page.get_by_role("link", name="History").first.click()
+    with page.expect_navigation():
+        page.get_by_role("link", name="History").first.click()
     assert "Undo: Tag first" in page.locator(".steps-list").inner_text()
     assert page.get_by_role("button", name="Undo: ").count() == 0
 
@@ -93,7 +96,8 @@ def test_lessons_are_found_with_why_changed_and_taken_back(
         assert run("learn", text).returncode == 0
     server = serve()
     page = open_page(server)
-    page.get_by_role("link", name="Memories").click()
+    with page.expect_navigation():
+        page.get_by_role("link", name="Memories").click()
     assert page.locator(".item").count() == 2
     page.keyboard.press("/")
     page.keyboard.type("database tests")
@@ -102,7 +106,8 @@ def test_lessons_are_found_with_why_changed_and_taken_back(
     assert page.locator(".item").first.inner_text().startswith("Run the database tests")
     page.locator("summary").first.click()
     assert "words" in page.locator("details table").first.inner_text()
-    page.get_by_role("link", name="Run the database").click()
+    with page.expect_navigation():
+        page.get_by_role("link", name="Run the database").click()
     assert "recalled 0 times" in page.locator(".meta").inner_text()  # who looks uses nothing
     for name, state in (("Pin", "pinned"), ("Forget", "forgotten")):
         with page.expect_navigation():
@@ -215,7 +220,8 @@ def test_what_would_act_in_a_page_is_shown_as_text(
     page.locator("#reason").fill("".join(BAD[:3]))
     with page.expect_navigation():
         page.get_by_role("button", name="Reject").click()
-    page.get_by_role("link", name="Rejected").click()
+    with page.expect_navigation():
+        page.get_by_role("link", name="Rejected").click()
     assert "onerror=alert(1)" in page.locator(".item").inner_text()
     assert page.locator("main img, main script, main svg").count() == 0
     assert not dialogs  # and ``open_page`` fails for any request to another place

@@ -29,7 +29,8 @@ def book(commit: Callable[..., Path], offered: Any, run: Any) -> Path:
 
 
 def read(page: Any) -> None:
-    page.get_by_role("link", name="Report").click()
+    with page.expect_navigation():
+        page.get_by_role("link", name="Report").click()
     assert page.get_by_text("Nothing was read yet.").count() == 1
     with page.expect_navigation():
         page.get_by_role("button", name="Read the sessions").click()
@@ -65,7 +66,8 @@ def test_weeks_lessons_and_sessions(
     assert (tmp_path / "chart.png").read_bytes().startswith(b"\x89PNG") and (
         tmp_path / "chart.png"
     ).stat().st_size > 5000
-    page.locator("#worst ~ ol a").first.click()
+    with page.expect_navigation():
+        page.locator("#worst ~ ol a").first.click()
     said = page.locator("main").inner_text()
     assert "tool_protocol" in said and "[REDACTED" in said and key not in said
 
