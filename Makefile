@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench bench-recall bench-prevention pictures docs lock clean
+.PHONY: help setup demo inspector test test-agents check bench bench-recall bench-prevention pictures docs lock clean
 
 help:  ## what each command does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort
@@ -20,6 +20,13 @@ demo: $(STAMP)  ## the whole way of a lesson, on bundled sample sessions, in a t
 
 test: $(STAMP)  ## the whole suite
 	@$(BIN)/python -m pytest -n auto
+
+inspector:  ## put the MCP inspector's command line into .inspector, for the tests with it (needs npm)
+	@sh scripts/inspector.sh
+
+test-agents: $(STAMP)  ## the real agents, installed into .realagents, offline against a scripted model (npm)
+	@$(BIN)/python -m realagents
+	@LESSONBOOK_TEST_AGENTS=all $(BIN)/python -m pytest -n 0 -v tests/agents
 
 check: $(STAMP)  ## lint, types, import contracts, docs
 	@$(BIN)/ruff check .
@@ -45,4 +52,4 @@ lock:  ## write requirements/dev.txt anew from pyproject.toml (needs uv)
 	  --group dev --all-extras pyproject.toml -o requirements/dev.txt
 
 clean:  ## remove everything that was set up here
-	rm -rf .venv .demo .bench .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .demo .bench .inspector .realagents .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

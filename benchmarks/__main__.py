@@ -10,7 +10,10 @@ from tempfile import gettempdir
 
 from benchmarks.table import Row, table
 
-BENCHES = ("merge", "mixes", "queue", "commands", "hooks", "learn", "bank", "recall", "mcp", "prevention", "mining")
+BENCHES = (
+    *("merge", "mixes", "queue", "commands", "hooks", "learn", "bank", "recall", "mcp", "skills"),
+    *("prevention", "mining"),
+)
 
 
 def main(names: list[str]) -> int:

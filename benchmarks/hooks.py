@@ -82,7 +82,6 @@ def _set_up(home: Path, lessons: int, skills: int) -> None:
     for number in range(lessons):
         text = f"Run make test-{number} before module {number % 97} is pushed; it takes {number % 13} minutes."
         memory.store(Lesson(text, context=f"seen in session {number}"))
-    memory.count()  # so that the bank is there in both
     memory.close()
     for number in range(skills):
         name = f"skill-{number:03}"

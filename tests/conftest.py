@@ -7,9 +7,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+Here = Callable[..., "Said"]
 Run = Callable[..., subprocess.CompletedProcess[str]]
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -77,3 +79,29 @@ def run(tmp_path: Path, home: Path) -> Run:
         return subprocess.CompletedProcess(done.args, done.returncode, out, err)
 
     return run_command
+
+
+class Said(NamedTuple):
+    """What one command answered."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def here(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Here:
+    """``here("learned", "accept", id)``: as ``run``, but in this process, where many calls would cost many starts."""
+    from lessonbook.hosts.cli.main import main
+
+    work = tmp_path / "work"
+    work.mkdir(exist_ok=True)
+
+    def call(*words: str, cwd: Path = work) -> Said:
+        monkeypatch.chdir(cwd)
+        capsysbinary.readouterr()
+        code = main(words)
+        said = capsysbinary.readouterr()
+        return Said(code, said.out.decode(), said.err.decode())
+
+    return call

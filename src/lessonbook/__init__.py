@@ -11,6 +11,7 @@ TYPE_CHECKING = False  # type checkers take it for true; importing typing for it
 if TYPE_CHECKING:
     from lessonbook.actions.brief import Brief, brief
     from lessonbook.actions.learn import LearnSession, LearnTool, ToolResult
+    from lessonbook.actions.recall import recall
     from lessonbook.actions.remembering import Remembered, lessons, remember
     from lessonbook.core.errors import BusyError, InputError, LearnError, LessonbookError, SetupError, StoreError
     from lessonbook.core.lesson import Lesson, Outcome, Recalled, Receipt, Scope
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "lessonbook.actions.brief": ("Brief", "brief"),
     "lessonbook.actions.learn": ("LearnSession", "LearnTool", "ToolResult"),
+    "lessonbook.actions.recall": ("recall",),
     "lessonbook.actions.remembering": ("Remembered", "lessons", "remember"),
     "lessonbook.core.errors": (
         "BusyError",
@@ -68,6 +70,7 @@ __all__ = [
     "load",
     "open_memory",
     "places",
+    "recall",
     "remember",
 ]
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from lessonbook.core.ports import TranscriptReader
+from lessonbook.core.cursor import Resume
+from lessonbook.core.ports import ResumableReader, TranscriptReader
 from lessonbook.core.seen import Seen
 from lessonbook.core.session import CallStatus, ReadReport, Session
 from lessonbook.system import files
@@ -38,30 +40,28 @@ DAMAGE: tuple[tuple[str, bytes], ...] = (
 """Lines that must cost nothing but themselves."""
 
 
-class ReaderContract(ABC):
-    """Inherit it in a test class; pytest runs every ``test_`` method against the reader."""
+class StoreContract(ABC):
+    """What every reader meets, whatever it reads: inherit it where a session is more than one file, or a database."""
 
     @abstractmethod
     def reader(self) -> TranscriptReader:
         """Return the reader to try."""
 
     @abstractmethod
-    def lines(self) -> Sequence[bytes]:
-        """Return one session's records in order, without line feeds, at least one call with its result among them."""
+    def place(self, folder: Path) -> Path:
+        """Write sessions as the agent does, at least one call with its result among them; return what is read."""
 
     @abstractmethod
     def alien(self) -> bytes:
         """Return the first bytes of a file the reader must not claim."""
 
-    def name(self) -> str:
-        """Return the file name the agent would give."""
-        return "session.jsonl"
+    def known_as(self, path: Path) -> str:
+        """Return the path under which the file must be claimed: its own, where that tells what it is."""
+        return str(path)
 
-    def write(self, folder: Path, data: bytes) -> Path:
-        """Write a transcript into ``folder`` and return its path."""
-        path = folder / self.name()
-        files.write_atomic(path, data)
-        return path
+    def has_folder(self) -> bool:
+        """Whether the agent has a folder of its own that sessions are looked for in."""
+        return True
 
     def read(self, path: Path, seen: Seen | None = None) -> tuple[list[Session], ReadReport]:
         """Return the sessions and the report of a file; exactly one report must come, and last."""
@@ -72,13 +72,9 @@ class ReaderContract(ABC):
         assert len(sessions) == len(items) - 1
         return sessions, report
 
-    def good(self, folder: Path) -> list[Session]:
-        """Return what the undamaged file holds."""
-        return self.read(self.write(folder, b"\n".join(self.lines()) + b"\n"))[0]
-
     def test_a_good_file_is_read_and_counted(self, tmp_path: Path) -> None:
         """Sessions carry the agent, the path and their calls; the report counts them."""
-        sessions, report = self.read(self.write(tmp_path, b"\n".join(self.lines()) + b"\n"))
+        sessions, report = self.read(self.place(tmp_path))
         calls = [call for session in sessions for turn in session.turns for call in turn.calls]
         assert sessions and calls
         assert {session.agent for session in sessions} == {self.reader().agent} == {report.agent}
@@ -87,39 +83,104 @@ class ReaderContract(ABC):
         assert any(call.status is not CallStatus.UNFINISHED for call in calls)
         assert report.problem is None and not report.skipped
 
-    def test_its_own_files_are_claimed_and_others_not(self) -> None:
-        """Detection looks at content, not at the name."""
-        assert self.reader().matches("any-name.txt", b"\n".join(self.lines())[:65_536])
-        assert not self.reader().matches(self.name(), self.alien())
-        assert not self.reader().matches(self.name(), b"")
-        assert not self.reader().matches(self.name(), b"MIT License\n\nCopyright (c) someone\n")
+    def test_its_own_files_are_claimed_and_others_not(self, tmp_path: Path) -> None:
+        """Detection looks at content, and at the name only where the agent's own layout is the content."""
+        path = self.place(tmp_path)
+        assert self.reader().matches(self.known_as(path), path.read_bytes()[:65_536])
+        for foreign in (self.alien(), b"", b"MIT License\n\nCopyright (c) someone\n"):
+            assert not self.reader().matches(str(tmp_path / "elsewhere" / path.name), foreign)
+
+    def test_nothing_to_read_is_no_failure(self, tmp_path: Path) -> None:
+        """Empty, missing, and foreign files give a report and no session."""
+        path = self.place(tmp_path)
+        for data in (b"", b"\n", b"\x00" * 5_000, b"MIT License\n", b"[" * 100_000, bytes(range(256)) * 20):
+            files.write_atomic(path, data)
+            sessions, report = self.read(path)
+            assert not sessions and report.calls == 0
+        sessions, report = self.read(tmp_path / "not-there.jsonl")
+        assert not sessions and report.problem
+
+    def test_nothing_is_ever_changed(self, tmp_path: Path) -> None:
+        """Neither bytes nor times; and no file appears beside them."""
+        path = self.place(tmp_path)
+        for file in _below(tmp_path):
+            os.utime(file, ns=(1_000_000_007, 1_000_000_009))
+        before = {file: file.read_bytes() for file in _below(tmp_path)}
+        self.read(path)
+        assert {file: file.read_bytes() for file in _below(tmp_path)} == before
+        assert {file.stat().st_mtime_ns for file in before} == {1_000_000_009}
+
+    def test_reading_twice_gives_the_same_and_a_second_time_nothing(self, tmp_path: Path) -> None:
+        """Without ``seen`` files are read afresh; with it a file met before gives no call again."""
+        path = self.place(tmp_path)
+        assert texts(self.read(path)[0]) == texts(self.read(path)[0])
+        seen = Seen()
+        assert texts(self.read(path, seen)[0])
+        again, _ = self.read(path, seen)
+        assert not [call for session in again for turn in session.turns for call in turn.calls]
+
+    def test_roots_follow_home_and_environment(self) -> None:
+        """Default folders lie under the home that is passed in."""
+        roots = self.reader().roots("/home/someone", {})
+        assert bool(roots) is self.has_folder()
+        assert all(root.startswith("/home/someone/") for root in roots)
+
+
+class ReaderContract(StoreContract):
+    """For JSON Lines. Inherit it in a test class; pytest runs every ``test_`` method against the reader."""
+
+    @abstractmethod
+    def lines(self) -> Sequence[bytes]:
+        """Return one session's records in order, without line feeds, at least one call with its result among them."""
+
+    def name(self) -> str:
+        """Return the file name the agent would give."""
+        return "session.jsonl"
+
+    def place(self, folder: Path) -> Path:
+        """Write the lines as one file."""
+        return self.write(folder, b"\n".join(self.lines()) + b"\n")
+
+    def known_as(self, path: Path) -> str:
+        """Return any name: the content tells."""
+        return "any-name.txt"
+
+    def write(self, folder: Path, data: bytes) -> Path:
+        """Write a transcript into ``folder`` and return its path."""
+        path = folder / self.name()
+        files.write_atomic(path, data)
+        return path
+
+    def good(self, folder: Path) -> list[Session]:
+        """Return what the undamaged file holds."""
+        return self.read(self.place(folder))[0]
 
     def test_damage_costs_only_itself(self, tmp_path: Path) -> None:
         """Every line before and after a damaged one is read, and the file stays as it was."""
-        expected = _texts(self.good(tmp_path))
+        expected = texts(self.good(tmp_path))
         for what, damage in DAMAGE:
             for at in (0, len(self.lines()) // 2, len(self.lines())):
                 broken = [*self.lines()[:at], damage, *self.lines()[at:]]
                 sessions, _ = self.read(self.write(tmp_path, b"\n".join(broken) + b"\n"))
-                assert _texts(sessions) == expected, (what, at)
+                assert texts(sessions) == expected, (what, at)
 
     def test_glued_and_torn_lines_give_every_whole_record(self, tmp_path: Path) -> None:
         """Two records on a line, or one behind a torn start, are both found."""
-        expected = _texts(self.good(tmp_path))
-        assert _texts(self.read(self.write(tmp_path, b"".join(self.lines()) + b"\n"))[0]) == expected
+        expected = texts(self.good(tmp_path))
+        assert texts(self.read(self.write(tmp_path, b"".join(self.lines()) + b"\n"))[0]) == expected
         torn = b"".join(b'{"type":"user","mess' + line + b"\n" for line in self.lines())
-        assert _texts(self.read(self.write(tmp_path, torn))[0]) == expected
+        assert texts(self.read(self.write(tmp_path, torn))[0]) == expected
 
     def test_line_ends_and_marks_do_not_matter(self, tmp_path: Path) -> None:
         """CRLF, a byte order mark, empty lines, a missing last line feed."""
-        expected = _texts(self.good(tmp_path))
+        expected = texts(self.good(tmp_path))
         for data in (
             b"\r\n".join(self.lines()) + b"\r\n",
             b"\xef\xbb\xbf" + b"\n".join(self.lines()) + b"\n",
             b"\n\n" + b"\n \n".join(self.lines()) + b"\n\n",
             b"\n".join(self.lines()),
         ):
-            assert _texts(self.read(self.write(tmp_path, data))[0]) == expected
+            assert texts(self.read(self.write(tmp_path, data))[0]) == expected
 
     def test_a_file_that_still_grows_is_read_to_its_last_whole_line(self, tmp_path: Path) -> None:
         """A cut last line is counted apart, however it is cut."""
@@ -129,32 +190,22 @@ class ReaderContract(ABC):
             _, report = self.read(self.write(tmp_path, whole + last[:cut]))
             assert report.skipped.get("unfinished last line") == 1, cut
 
-    def test_nothing_to_read_is_no_failure(self, tmp_path: Path) -> None:
-        """Empty, missing, and foreign files give a report and no session."""
-        for data in (b"", b"\n", b"\x00" * 5_000, b"MIT License\n", b"[" * 100_000, bytes(range(256)) * 20):
-            sessions, report = self.read(self.write(tmp_path, data))
-            assert not sessions and report.calls == 0
-        sessions, report = self.read(tmp_path / "not-there.jsonl")
-        assert not sessions and report.problem
-
-    def test_the_file_is_never_changed(self, tmp_path: Path) -> None:
-        """Neither its bytes nor its times; and no file appears beside it."""
-        path = self.write(tmp_path, b"\n".join(self.lines()) + b"\n\x00\x00{")
-        os.utime(path, ns=(1_000_000_007, 1_000_000_009))
-        before, beside = path.read_bytes(), sorted(tmp_path.iterdir())
-        self.read(path)
-        assert path.read_bytes() == before
-        assert path.stat().st_mtime_ns == 1_000_000_009
-        assert sorted(tmp_path.iterdir()) == beside
-
-    def test_reading_twice_gives_the_same_and_a_second_time_nothing(self, tmp_path: Path) -> None:
-        """Without ``seen`` files are read afresh; with it a file met before gives no call again."""
-        path = self.write(tmp_path, b"\n".join(self.lines()) + b"\n")
-        assert _texts(self.read(path)[0]) == _texts(self.read(path)[0])
-        seen = Seen()
-        assert _texts(self.read(path, seen)[0])
-        again, _ = self.read(path, seen)
-        assert not [call for session in again for turn in session.turns for call in turn.calls]
+    def test_it_goes_on_where_it_stopped(self, tmp_path: Path) -> None:
+        """Of a reader that can go on: whatever it had read, the rest gives the turns the whole has from there."""
+        reader = self.reader()
+        if not isinstance(reader, ResumableReader):
+            return
+        whole = b"\n".join(self.lines()) + b"\n"
+        wanted = {session.id: session.turns for session in self.read(self.write(tmp_path, whole))[0]}
+        for cut in sorted({len(whole) * n // 40 for n in range(1, 41)}):
+            at = self.read(self.write(tmp_path, whole[:cut]))[1].resume or Resume()
+            assert at.offset <= cut
+            path = self.write(tmp_path, whole)
+            for item in reader.resume(str(path), at):
+                if isinstance(item, Session):
+                    before = at.turns.get(item.id, 0)
+                    numbered = tuple(replace(turn, n=turn.n + before) for turn in item.turns)
+                    assert numbered == wanted[item.id][before:], cut
 
     def test_every_text_can_be_encoded(self, tmp_path: Path) -> None:
         """No lone surrogate leaves the reader, whatever the file holds."""
@@ -163,14 +214,9 @@ class ReaderContract(ABC):
         for session in self.read(self.write(tmp_path, b"\n".join(spoiled) + b"\n"))[0]:
             repr(session).encode("utf-8")
 
-    def test_roots_follow_home_and_environment(self) -> None:
-        """Default folders lie under the home that is passed in."""
-        roots = self.reader().roots("/home/someone", {})
-        assert roots and all(root.startswith("/home/someone/") for root in roots)
 
-
-def _texts(sessions: Sequence[Session]) -> list[object]:
-    """What must survive damage around it: who, the words, the calls and how they ended."""
+def texts(sessions: Sequence[Session]) -> list[object]:
+    """Return what must survive damage around it: who, the words, the calls and how they ended."""
     return [
         (
             session.id,
@@ -186,3 +232,7 @@ def _texts(sessions: Sequence[Session]) -> list[object]:
         )
         for session in sessions
     ]
+
+
+def _below(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())

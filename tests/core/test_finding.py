@@ -169,3 +169,11 @@ def test_a_persons_own_rule_of_the_way() -> None:
     assert findings(session(turn(read("a"), prompt="Release notes?")), [rule]) == ()
     only_web = Route(rule.when, re.compile("make changelog"), frozenset({CallKind.WEB}))
     assert findings(session(wrong), [only_web]) == ()
+
+
+def test_git_and_the_background_are_bypasses_only_where_the_agent_has_tools_for_them() -> None:
+    for command in ("git status --short", "git -C x status", "git push origin main", "git log -3", "npm run dev &"):
+        assert kinds(turn(sh(command)), agent="ramabana") == [FindingKind.BYPASS], command
+        assert kinds(turn(sh(command)), agent="claude") == [], command
+    for command in ("git log -p", "git log --stat", "git diff HEAD~1 -- a", "git rebase main", "git status && pytest"):
+        assert kinds(turn(sh(command)), agent="ramabana") == [], command

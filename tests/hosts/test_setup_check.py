@@ -136,7 +136,7 @@ def test_a_plugin_is_built_from_the_very_entries(run, home: Path, tmp_path: Path
     run("setup", name, "--yes")
     folder = tmp_path / "market"
     done = run("setup", "--plugin", name, str(folder), "--json")
-    assert done.returncode == 0 and len(json.loads(done.stdout)["files"]) == 4
+    assert done.returncode == 0 and len(json.loads(done.stdout)["files"]) == 5
     plugin = folder / "plugins/lessonbook"
     hooks = home / (".claude/settings.json" if name == "claude" else ".codex/hooks.json")
     assert json.loads((plugin / "hooks/hooks.json").read_text())["hooks"] == json.loads(hooks.read_text())["hooks"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import skills_ref
@@ -197,24 +198,148 @@ def test_the_list_an_agent_shows_is_not_overfilled(run, connected: Path) -> None
     assert any("do not fit the list" in note for note in done["notes"])
 
 
-def test_a_file_system_without_links_gets_copies_that_are_marked(connected: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("why", ["no links can be made", "the agents follow none"])
+def test_where_links_do_not_help_there_are_copies_that_are_marked(connected: Path, tmp_path: Path, why: str) -> None:
     from lessonbook.skills.publish import Published, Target, publish
     from lessonbook.skills.publish_record import COPIES, Record, copied, note_copies
 
-    root = manage(connected, "release-check")
+    root = manage(connected, "release-check", "ship-it")
+    (root / "ship-it/notes").mkdir()
+    (root / "ship-it/notes/more.md").write_text("More.\n")
     folder = tmp_path / "skills"
-    skill = Published("release-check", "Checks.", root / "release-check")
     folder.mkdir()
-    note_copies(folder, {"release-check"})  # as it is noted where a link could not be made
-    record = Record(tmp_path)
-    publish(record, [root], [Target(folder, 8_000)], [skill])
+    if why == "no links can be made":  # as it is noted then
+        note_copies(folder, {"release-check": set(), "ship-it": set()})
+    target = Target(folder, 8_000, why == "no links can be made")
+    skills = [Published(name, "Checks.", root / name) for name in ("release-check", "ship-it")]
+
+    def bring(*wanted: Published, to: Target | None = target):
+        record = Record(tmp_path)
+        done = publish(record, [root], [to] if to else [], wanted)
+        record.save("x" if to else None)
+        return done
+
+    assert len(bring(*skills).made) == 2
     copy = folder / "release-check/SKILL.md"
     assert not copy.parent.is_symlink() and copy.read_bytes() == (root / "release-check/SKILL.md").read_bytes()
-    assert copied(folder) == {"release-check"}
-    publish(record, [root], [Target(folder, 8_000)], [])
-    assert not copy.parent.exists() and not (folder / COPIES).exists()
+    assert (folder / "ship-it/notes/more.md").read_text() == "More.\n"
+    assert copied(folder).keys() == {"release-check", "ship-it"}
+    assert bring(*skills).made == ()
+    (root / "release-check/SKILL.md").write_text("changed by its author")
+    (root / "ship-it/notes/more.md").unlink()
+    assert len(bring(*skills).made) == 2
+    assert copy.read_text() == "changed by its author" and not (folder / "ship-it/notes").exists()
+    copy.unlink()  # half of it lost
+    bring(*skills)
+    assert copy.read_text() == "changed by its author"
+    assert len(bring(skills[0]).removed) == 1 and not (folder / "ship-it").exists()
+    # From here on it is a person's: it stays, with what is put beside it.
+    copy.write_text("a person's own")
+    if why == "no links can be made":
+        note_copies(folder, {**copied(folder), "ship-it": set()})
+    done = bring(*skills)
+    assert copy.read_text() == "a person's own" and any("somebody else's" in note for note in done.notes)
+    assert copied(folder).keys() == {"ship-it"}
+    (folder / "ship-it/own.md").write_text("mine")
+    done = bring(to=None)
+    assert any("stays" in note for note in done.notes) and not (folder / COPIES).exists()
+    assert {str(path.relative_to(folder)) for path in folder.rglob("*.md")} == {
+        "release-check/SKILL.md",
+        "ship-it/SKILL.md",
+        "ship-it/own.md",
+    }
+
+
+def test_cursor_gets_copies_of_its_own_and_the_others_links(run, connected: Path, commit, homes) -> None:
+    home = connected
+    author(home / ".cursor/skills", "mine")
+    before = homes.snapshot(home)
+    root = manage(home, "release-check")
+    accept(commit, "sizes")
+    run("skills", "publish")
+    copies = [home / ".cursor/skills" / name for name in ("release-check", "sizes")]
+    for copy in copies:
+        assert not copy.is_symlink() and skills_ref.validate(copy) == []
+    assert (home / ".agents/skills/release-check").is_symlink()
+    rows = {row["name"]: row for row in json.loads(run("skills", "--json").stdout)["skills"]}
+    assert {name: row["origin"] for name, row in rows.items()} == {
+        "release-check": "managed", "sizes": "learned", "mine": "authored",
+    }  # fmt: skip
+    managed_skills(root.parent).write(
+        "update", prepare(SkillDraft("update", "release-check", "Use then.", "Look twice."), {})
+    )
+    run("hook", "session-start", "--agent", "cursor", stdin="{}")
+    assert (copies[0] / "SKILL.md").read_bytes() == (root / "release-check/SKILL.md").read_bytes()
+    run("skills", "delete", "release-check")
+    assert not copies[0].exists() and copies[1].exists()
+    book = home / ".config/lessonbook/learned"
+    subprocess.run(["git", "-C", str(book), "rm", "-rq", "skills"], check=True)
+    subprocess.run(
+        ["git", "-C", str(book), *["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]], check=True
+    )
+    run("skills", "publish")
+    left = homes.snapshot(home)
+    assert {name: left[name] for name in left if name.startswith(".cursor/skills")} == {
+        name: before[name] for name in before if name.startswith(".cursor/skills")
+    }
 
 
 def test_publishing_needs_an_agent(run) -> None:
     done = run("skills", "publish")
     assert done.returncode == 2 and "lessonbook setup" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["claude", "codex", "hermes"])
+def test_removal_leaves_no_folder_that_skills_were_published_to(
+    run, home: Path, commit, homes: SimpleNamespace, name: str
+) -> None:
+    manage(home, "release-check")
+    accept(commit, "sizes")
+    before = homes.snapshot(home)  # an agent that was never started: not even its folder is there
+    assert run("setup", name, "--yes").returncode == 0
+    assert len(links(home)) == 2
+    assert run("setup", name, "--remove", "--yes").returncode == 0
+    assert homes.snapshot(home) == before
+
+
+def test_removal_takes_copies_along_and_leaves_those_a_person_changed(run, home: Path, commit, homes) -> None:
+    manage(home, "release-check")
+    accept(commit, "sizes")
+    (home / ".cursor").mkdir()
+    before = homes.snapshot(home)
+    for changed in (False, True):
+        assert run("setup", "cursor", "--yes").returncode == 0
+        copy = home / ".cursor/skills/sizes/SKILL.md"
+        assert copy.is_file() and (home / ".cursor/skills/release-check/SKILL.md").is_file() and links(home) == {}
+        if changed:
+            copy.write_text("a person's own")
+        assert run("setup", "cursor", "--remove", "--yes").returncode == 0
+        after = homes.snapshot(home)
+        left = {name for name in after if name not in before}
+        assert left == ({f".cursor/skills{end}" for end in ("", "/sizes", "/sizes/SKILL.md")} if changed else set())
+
+
+def test_a_folder_that_somebody_else_uses_now_stays(run, home: Path, commit) -> None:
+    accept(commit, "sizes")
+    run("setup", "codex", "--yes")
+    mine = author(home / ".agents/skills", "mine")
+    run("setup", "codex", "--remove", "--yes")
+    assert mine.is_file() and not (home / ".agents/skills/sizes").exists()
+
+
+@pytest.mark.parametrize("name", ["claude", "codex"])
+def test_a_plugin_carries_copies_of_both_kinds_until_they_retire(
+    run, home: Path, commit, tmp_path: Path, name: str
+) -> None:
+    root = manage(home, "release-check")
+    accept(commit, "sizes")
+    folder = tmp_path / "market"
+    assert run("setup", "--plugin", name, str(folder)).returncode == 0
+    skills = folder / "plugins/lessonbook/skills"
+    assert {path.name for path in skills.iterdir()} == {"release-check", "sizes"}
+    copy = skills / "release-check/SKILL.md"
+    assert not copy.is_symlink() and copy.read_bytes() == (root / "release-check/SKILL.md").read_bytes()
+    assert skills_ref.validate(skills / "release-check") == []
+    run("skills", "delete", "release-check")
+    assert run("setup", "--plugin", name, str(folder)).returncode == 0
+    assert {path.name for path in skills.iterdir()} == {"sizes"}

@@ -6,11 +6,9 @@ import os
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-Here = Callable[..., "Said"]
 Git = Callable[..., str]
 
 
@@ -46,29 +44,3 @@ def candidate(git: Git) -> Callable[..., None]:
         git(book, "checkout", "-q", home)
 
     return make
-
-
-class Said(NamedTuple):
-    """What one command answered."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-@pytest.fixture
-def here(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Here:
-    """``here("learned", "accept", id)``: as ``run``, but in this process, where many calls would cost many starts."""
-    from lessonbook.hosts.cli.main import main
-
-    work = tmp_path / "work"
-    work.mkdir(exist_ok=True)
-
-    def call(*words: str, cwd: Path = work) -> Said:
-        monkeypatch.chdir(cwd)
-        capsysbinary.readouterr()
-        code = main(words)
-        said = capsysbinary.readouterr()
-        return Said(code, said.out.decode(), said.err.decode())
-
-    return call

@@ -54,7 +54,9 @@ def test_context_evaluator(shared: Path) -> None:
 
 def test_entireio(shared: Path) -> None:
     """38 files, two of them Gemini's; 62 failed and 2 blocked by a rule; 12 refusals, 11 with the person's words."""
-    sessions, _ = read(shared / "data" / "histories" / "entireio+cli@first-38")
+    both, _ = read(shared / "data" / "histories" / "entireio+cli@first-38")
+    assert [len(one.turns) > 0 for one in both if one.agent == "gemini"] == [True, True]
+    sessions = [one for one in both if one.agent == "claude"]
     found = statuses(sessions)
     assert len([one for one in sessions if one.parent_id is None]) == 36
     assert found.total() == 2158 + 13
@@ -66,7 +68,8 @@ def test_entireio(shared: Path) -> None:
 
 def test_session_bridge(shared: Path) -> None:
     """The 17 Codex sessions: 57 requests, 85 failed; 1,499 calls of its notes and 9 web searches."""
-    sessions, _ = read(shared / "data" / "histories" / "savekirk+session-bridge")
+    every, _ = read(shared / "data" / "histories" / "savekirk+session-bridge")
+    sessions = [one for one in every if one.agent == "codex"]
     found = statuses(sessions)
     assert len(sessions) == 17
     assert sum(len(one.turns) for one in sessions) == 57
@@ -96,7 +99,8 @@ def test_a_second_look_at_the_raw_lines_finds_the_same_calls(shared: Path, name:
             for block in content if isinstance(content, list) else []:
                 if isinstance(block, dict) and block.get("type") == "tool_use":
                     raw.add(block["id"])
-    ours = [call.id for one in read(folder)[0] for turn in one.turns for call in turn.calls]
+    sessions = [one for one in read(folder)[0] if one.agent == "claude"]
+    ours = [call.id for one in sessions for turn in one.turns for call in turn.calls]
     assert len(ours) == len(set(ours))
     assert set(ours) == raw
 

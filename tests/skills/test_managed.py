@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -200,9 +201,13 @@ def test_a_folder_swapped_for_a_link_at_any_moment_leads_nowhere(managed: Manage
     def swap() -> None:
         while not stop.is_set():
             place.rename(aside)
-            place.symlink_to(own)
-            place.unlink()
-            aside.rename(place)
+            with suppress(FileExistsError):  # an update that had seen the folder made it anew
+                place.symlink_to(own)
+                place.unlink()
+            while aside.exists():
+                shutil.rmtree(place, ignore_errors=True)
+                with suppress(OSError):
+                    aside.rename(place)
 
     thread = threading.Thread(target=swap)
     thread.start()

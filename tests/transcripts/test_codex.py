@@ -277,13 +277,14 @@ def test_requests_with_and_without_their_event(codex_file: Any, read: Any, event
     file.user("first", event=event)
     file.say("ok")
     file.user("<turn_aborted>\nThe user interrupted</turn_aborted>", event=False)
+    file.user('<hook_prompt hook_run_id="stop:0:/h.json">Go on: is it tested?</hook_prompt>', event=False)
     file.user("second", event=event)
     file.run(envelope(0))
     file.user("third, never answered", event=event)
     session = only(read, file)
     assert [turn.prompt for turn in session.turns] == ["first", "second", "third, never answered"]
     assert session.turns[-1].state is TurnState.UNFINISHED
-    assert "briefing" not in repr(session) and "pnpm" not in repr(session)
+    assert "briefing" not in repr(session) and "pnpm" not in repr(session) and "Go on" not in repr(session)
 
 
 def test_what_an_ide_puts_before_a_request_is_taken_out(codex_file: Any, read: Any) -> None:

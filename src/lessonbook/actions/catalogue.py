@@ -10,6 +10,7 @@ from lessonbook.book.head import Head, read
 from lessonbook.book.location import book_folder
 from lessonbook.core.errors import InputError, LessonbookError
 from lessonbook.core.redact import redact
+from lessonbook.core.screen import quoted
 from lessonbook.skills.discovery import Catalogue
 from lessonbook.system.files import read_bytes
 from lessonbook.system.projects import identify
@@ -36,7 +37,7 @@ def skill_text(
     found = [s for s in list_skills(where, settings, cwd, files).skills if wanted == s.name.casefold()]
     used = next((skill for skill in found if skill.shadowed_by is None), None)
     if used is None:
-        raise InputError(f"There is no skill {name!r} here; `lessonbook skills` lists them.")
+        raise InputError(f"There is no skill {quoted(name)} here; `lessonbook skills` lists them.")
     data = files.get(str(used.path)) if used.origin == "learned" else read_bytes(used.path)
     if used.origin == "learned" and now is not None:
         _note_use(where, cwd, str(used.path), now)

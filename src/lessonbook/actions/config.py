@@ -9,6 +9,7 @@ from shlex import quote
 from typing import Any
 
 from lessonbook.core.errors import InputError
+from lessonbook.core.screen import quoted
 from lessonbook.memory.registry import BACKENDS, SCOPINGS
 from lessonbook.system.settings import Editor, Places, Settings, parse, read_toml
 
@@ -107,30 +108,30 @@ def _typed(places: Places, key: str, text: str) -> bool | int | str:
     known = _value(Settings(agent_dir=places.data), key)
     if isinstance(known, int) and not isinstance(known, bool):
         if not (text.isascii() and text.isdecimal() and 1 <= int(text[:9]) <= 10_000):
-            raise InputError(f"{key} is a whole number from 1 to 10000, not {text!r}.")
+            raise InputError(f"{key} is a whole number from 1 to 10000, not {quoted(text)}.")
         return int(text)
     if isinstance(known, bool):
         if text.lower() not in _YES:
-            raise InputError(f"{key} is true or false, not {text!r}.")
+            raise InputError(f"{key} is true or false, not {quoted(text)}.")
         value = _YES[text.lower()]
     if key in _CHOICES and text not in _CHOICES[key]:
-        raise InputError(f"{key} is one of {', '.join(_CHOICES[key])}, not {text!r}.")
+        raise InputError(f"{key} is one of {', '.join(_CHOICES[key])}, not {quoted(text)}.")
     if isinstance(value, str) and not value.strip():
         raise InputError(f"{key} cannot be empty.")
     if key == "agent_dir" and text != "~" and not text.startswith(("/", "~/")):
         raise InputError(
-            f"agent_dir must start with / or ~/, so that it means the same folder everywhere; not {text!r}."
+            f"agent_dir must start with / or ~/, so that it means the same folder everywhere; not {quoted(text)}."
         )
     if key == "hindsight.url" and not text.startswith(("http://", "https://")):
-        raise InputError(f"hindsight.url must start with http:// or https://, not {text!r}.")
+        raise InputError(f"hindsight.url must start with http:// or https://, not {quoted(text)}.")
     return value
 
 
 def _known(key: str) -> None:
     if key not in ABOUT:
-        near = get_close_matches(key, ABOUT, n=1, cutoff=0.4)
+        near = get_close_matches(key[:40], ABOUT, n=1, cutoff=0.4)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(ABOUT)}."
-        raise InputError(f"There is no setting {key!r}; {hint}")
+        raise InputError(f"There is no setting {quoted(key)}; {hint}")
 
 
 def _value(settings: Settings, key: str) -> bool | int | str | None:

@@ -10,7 +10,7 @@ from lessonbook.core.redact import LABELS, redact, scrub_identity
 
 SESSIONS_SHOWN = 5
 _EXAMPLES = ("failed", "error", "worked", "said")
-_UNITS = {"refused": "refusals", "corrected": "prompts", "recorded": "notes"}
+_UNITS = {"refused": "refusals", "corrected": "prompts", "recorded": "notes", "procedure": "times"}
 
 
 def trailers(proposal: Proposal, proposer: str) -> tuple[tuple[str, str], ...]:

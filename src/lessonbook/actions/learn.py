@@ -94,13 +94,22 @@ class LearnTool:
         """The JSON Schema of the arguments; ``scope`` only where there is a bank that every project recalls."""
         return learn_call.schema(with_scope=self._has_global)
 
-    def execute(self, params: Mapping[str, object]) -> ToolResult:
-        """Keep the lesson, then the skill. Raises ``LearnError``, which says what was stored and what was not."""
+    def execute(self, params: Mapping[str, object] | str) -> ToolResult:
+        """Keep the lesson, then the skill. Raises ``LearnError``, which says what was stored and what was not.
+
+        ``params`` are the arguments, also as the JSON text some frameworks hand on.
+        """
         try:
             return self._execute(learn_call.parse(params))
         except LearnError as error:
             # A message may repeat what was sent, and what was sent may hold a secret.
             raise LearnError(redact(str(error)).text) from error.__cause__
+
+    async def execute_async(self, params: Mapping[str, object] | str) -> ToolResult:
+        """Do what ``execute`` does in a thread, so that the event loop goes on; cancelled, it still writes once."""
+        import asyncio  # half the start of a command line, which waits for nothing
+
+        return await asyncio.to_thread(self.execute, params)
 
     def _execute(self, call: learn_call.LearnCall) -> ToolResult:
         if call.scope is Scope.GLOBAL and not self._has_global:

@@ -32,6 +32,8 @@ class Reader(Value):
     agent: str
     folder: Path
     budget: int
+    follows: bool = True
+    """Whether it follows a link to a skill's folder."""
 
 
 def publish_all(where: Places, settings: Settings, readers: Iterable[Reader]) -> Report:
@@ -44,7 +46,8 @@ def publish_all(where: Places, settings: Settings, readers: Iterable[Reader]) ->
 
     known = list(readers)
     with locked(where.state / "publish.lock", wait=LOCK_WAIT):
-        record, seal = Record(where.state), seal_of(where, settings)
+        record = Record(where.state)
+        seal = seal_of(where, settings, record)
         accepted = _accepted(where) if settings.learning and known else {}
         _lay_out(where.data / ACCEPTED, accepted)
         catalogue = _catalogue(where, settings, accepted)
@@ -55,18 +58,42 @@ def publish_all(where: Places, settings: Settings, readers: Iterable[Reader]) ->
     return done
 
 
+def carried(where: Places, settings: Settings, budget: int) -> dict[str, dict[str, bytes]]:
+    """Return the files of every skill of ours by its name, for a folder that carries copies of them to one agent.
+
+    No more than ``budget`` characters of its list, most important first. Raises as ``publish_all`` does.
+    """
+    from lessonbook.skills.publish import contents
+    from lessonbook.system.locks import locked
+
+    found: dict[str, dict[str, bytes]] = {}
+    with locked(where.state / "publish.lock", wait=LOCK_WAIT):
+        accepted = _accepted(where) if settings.learning else {}
+        _lay_out(where.data / ACCEPTED, accepted)
+        for skill in _wanted(where, settings, _catalogue(where, settings, accepted)):
+            if skill.cost <= budget:
+                budget -= skill.cost
+                found[skill.name] = contents(skill.folder)
+    return found
+
+
 def is_due(where: Places, settings: Settings) -> bool:
     """Whether something was published here before and what there is to publish may have changed since; cheap to ask."""
     record = Record(where.state)
-    return record.seal is not None and record.seal != seal_of(where, settings)
+    return record.seal is not None and record.seal != seal_of(where, settings, record)
 
 
-def seal_of(where: Places, settings: Settings) -> list[object]:
-    """Return what changes whenever there is something else to publish: times of our folders and of the book's refs."""
+def seal_of(where: Places, settings: Settings, record: Record) -> list[object]:
+    """Return what changes whenever there is something else to publish: times of our folders and of the book's refs.
+
+    Where skills were copied, also the times of the managed ones themselves.
+    """
     git = where.learned / ".git"
     head = _bytes(git / "HEAD").removeprefix(b"ref: ").strip().decode("utf-8", "replace")
     watched = [git / "HEAD", git / "packed-refs", git / "reftable" / "tables.list", managed_root(settings.agent_dir)]
     watched += [git / head] if head.startswith("refs/") and ".." not in head else []
+    if record.has_copies:
+        watched += sorted(managed_root(settings.agent_dir).glob("*/SKILL.md"))
     return [settings.learning, str(settings.agent_dir), *(_time(path) for path in watched)]
 
 
@@ -131,9 +158,11 @@ def _wanted(where: Places, settings: Settings, catalogue: Catalogue) -> list[Pub
 def _targets(readers: Iterable[Reader], catalogue: Catalogue) -> list[Target]:
     """Each folder once, with what the least patient of its readers' lists has left beside the authored skills."""
     left: dict[Path, int] = {}
-    for reader in readers:
+    known = list(readers)
+    for reader in known:
         authored = (skill for skill in catalogue.skills if skill.origin == "authored" and reader.agent in skill.agents)
         used = sum(Published(skill.name, skill.description, skill.path).cost for skill in authored)
         free = max(0, reader.budget - used)
         left[reader.folder] = min(free, left.get(reader.folder, free))
-    return [Target(path, free) for path, free in left.items()]
+    unfollowed = {reader.folder for reader in known if not reader.follows}
+    return [Target(path, free, path not in unfollowed) for path, free in left.items()]

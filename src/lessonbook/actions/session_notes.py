@@ -56,6 +56,13 @@ def write(folder: Path, name: str, value: object) -> bool:
     return True
 
 
+def remember(folder: Path, name: str, value: object) -> None:
+    """Note one thing among what was said in a session, where it is not noted so."""
+    asked = read(folder, ASKED)
+    if asked.get(name) != value:
+        write(folder, ASKED, {**asked, name: value})
+
+
 def note_start(folder: Path, cwd: Path) -> None:
     """Note the repository of ``cwd`` as it is before the first turn; nothing outside one, or where it is noted."""
     if (folder / START).exists():

@@ -13,7 +13,10 @@ from lessonbook.core.project import Project, from_folder, from_remote
 from lessonbook.core.seen import Seen
 from lessonbook.core.session import ReadReport, Session
 from lessonbook.core.tidy import RECALL_CLOSING, RECALL_OPENING
+from lessonbook.system.cursors import Cursors
 from lessonbook.system.projects import identify
+from lessonbook.transcripts.aliens import READ_ALONG, is_beside
+from lessonbook.transcripts.incremental import new_found
 from lessonbook.transcripts.walk import Found, default_roots, find, read_found
 
 _OURS = ((OPENING, CLOSING), (REMINDER, CLOSING), (RECALL_OPENING, RECALL_CLOSING))
@@ -53,13 +56,20 @@ class Reading:
     agents: dict[str, AgentCounts] = field(default_factory=dict)
     unread: dict[str, str] = field(default_factory=dict)
     """Files that were not read, and why."""
+    _given: set[str] = field(default_factory=set)
 
     def sessions(
-        self, paths: Sequence[Path] | None, home: Path, env: Mapping[str, str], progress: Progress | None = None
+        self,
+        paths: Sequence[Path] | None,
+        home: Path,
+        env: Mapping[str, str],
+        progress: Progress | None = None,
+        cursors: Cursors | None = None,
     ) -> Iterator[Session]:
         """Yield each session, oldest file first: of ``paths`` (files or folders), or of every agent's own folders.
 
-        Raises ``InputError`` for a path that does not exist.
+        With ``cursors`` only the turns that are new since they were last committed; the caller commits them. Raises
+        ``InputError`` for a path that does not exist.
         """
         for path in paths or ():
             if not path.exists():
@@ -67,18 +77,27 @@ class Reading:
         # Absolute, so that a person can open what the evidence names from any folder.
         given = [path.absolute() for path in paths or ()]
         roots = [Path(root) for _, root in default_roots(str(home), env)] if paths is None else given
+        self._given = {str(path) for path in given}
         files, seen = find(roots), Seen()
-        for item in read_found(_told(files, progress), seen):
+        told = _told(files, progress)
+        for item in read_found(told, seen) if cursors is None else new_found(told, cursors, seen):
             if isinstance(item, Session):
                 yield _in_their_own_words(item)
             else:
                 self._count(item, named=paths is not None)
 
     def _count(self, report: ReadReport, named: bool) -> None:
+        if report.problem and report.path not in self._given and _goes_without_saying(report.problem, named):
+            return
         if report.problem and (named or report.agent or _worth_telling(report.path)):
             self.unread[report.path] = report.problem
         if report.agent:
             self.agents.setdefault(report.agent, AgentCounts()).add(report)
+
+
+def _goes_without_saying(problem: str, named: bool) -> bool:
+    """Whether it need not be told that a file was met: parts of sessions, and in the agents' own folders side files."""
+    return problem == READ_ALONG or (is_beside(problem) and not named)
 
 
 def _worth_telling(path: str) -> bool:
@@ -88,9 +107,14 @@ def _worth_telling(path: str) -> bool:
 
 def _in_their_own_words(session: Session) -> Session:
     """The session without the texts of ours that its prompts quote: nobody typed those."""
-    if not any(opening in turn.prompt for turn in session.turns for opening, _ in _OURS):
+    said = (text for turn in session.turns for text in (turn.prompt, *turn.steered))
+    if not any(opening in text for text in said for opening, _ in _OURS):
         return session
-    return replace(session, turns=tuple(replace(turn, prompt=_typed(turn.prompt)) for turn in session.turns))
+    turns = (
+        replace(turn, prompt=_typed(turn.prompt), steered=tuple(filter(None, map(_typed, turn.steered))))
+        for turn in session.turns
+    )
+    return replace(session, turns=tuple(turns))
 
 
 def _typed(prompt: str) -> str:

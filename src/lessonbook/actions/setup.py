@@ -18,6 +18,7 @@ from lessonbook.core.errors import StoreError
 from lessonbook.core.value import Value
 from lessonbook.system import config_text, files
 from lessonbook.system.config_text import ConfigTextError
+from lessonbook.system.links import remove_empty
 from lessonbook.system.locks import locked
 
 _UNKNOWN = "unknown"
@@ -126,6 +127,13 @@ def _carry_out(made: Plan, state: Path) -> None:
         if change.forget:
             del after[change.path]
     setup_receipts.write(state, made.agent, after)
+
+
+def tidy(made: Plan) -> None:
+    """Remove the folders a removal would have, had nothing else of ours, taken out since, been in them still."""
+    for change in made.changes:
+        if change.forget and change.then is None and change.row.top is not None:
+            remove_empty(change.path.parent, up_to=change.row.top)
 
 
 def _write(change: Change) -> None:

@@ -55,8 +55,9 @@ def check(agent: Agent, where: Where, wanted: Wanted, state: Path) -> Iterator[R
         there += [entry] if ok else []
     with TemporaryDirectory(prefix="lessonbook-check-") as place:
         env = {**where.env, "XDG_STATE_HOME": place}
-        for what, words in _servers(there):
-            yield row(f"{what} started", *_tried(lambda words=words: _server(words, Path(place), env)))  # type: ignore[misc]
+        for what, words, own in _servers(there):
+            given = {**where.env, **own, "XDG_STATE_HOME": place}
+            yield row(f"{what} started", *_tried(lambda w=words, g=given: _server(w, Path(place), g)))  # type: ignore[misc]
         for event, command in _hooks(agent, there, wanted):
             data = agent.said(event, {"session": _SESSION, "cwd": place, "prompt": "lessonbook check"})
             yield row(f"{event} run", *_tried(lambda c=command, d=data: _hook(c, d, Path(place), env)))  # type: ignore[misc]
@@ -86,17 +87,20 @@ def _tried(look: Callable[[], str]) -> tuple[bool, str]:
         return False, str(error)
 
 
-def _servers(entries: list[Entry]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the words of each server as they stand in the agent's file."""
+def _servers(entries: list[Entry]) -> Iterator[tuple[str, list[str], dict[str, str]]]:
+    """Yield the words of each server as they stand in the agent's file, and what it sets in the environment."""
     for entry in entries:
         if entry.form not in config_text.EDITORS or entry.item:
             continue
         held = lookup(config_text.parsed(entry.form, files.read_bytes(entry.path) or b""), entry.keys)
-        command = held.get("command") if isinstance(held, dict) else None
+        if not isinstance(held, dict):
+            continue
+        command, set_ = held.get("command"), held.get("env") or held.get("environment")
+        env = {str(name): str(value) for name, value in set_.items()} if isinstance(set_, dict) else {}
         if isinstance(command, list):
-            yield entry.what, [str(word) for word in command]
+            yield entry.what, [str(word) for word in command], env
         elif isinstance(command, str):
-            yield entry.what, [command, *map(str, held.get("args") or [])]
+            yield entry.what, [command, *map(str, held.get("args") or [])], env
 
 
 def _server(words: list[str], folder: Path, env: Mapping[str, str]) -> str:

@@ -50,6 +50,8 @@ class Wanted(Value):
     command: tuple[str, ...]
     """The words that start lessonbook, the first an absolute path."""
     prompt: bool = False
+    env: Mapping[str, str] = {}
+    """What of the environment moves our own folders; several agents hand a server next to nothing of theirs."""
 
     def hook(self, event: str, agent: str) -> str:
         """Return the command line of one hook, as a shell or a splitter reads it."""

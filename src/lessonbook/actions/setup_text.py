@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -78,9 +79,15 @@ def _find_item(entry: Entry, held: list[Any], known: Any) -> Found:
         if item != known and _commands(item) == _commands(entry.value):
             return Found("edited", ours[0])
         return Found("changed" if all(entry.mark in text for text in _commands(item)) else "edited", ours[0])
-    if any(marked(item, OWN) for item in held):
+    if any(OWN in text and not _is_sibling(text, entry) for item in held for text in _commands(item)):
         return Found("theirs", note=f"runs a hook of lessonbook at {entry.address} already; it is left as it is")
     return Found("absent")
+
+
+def _is_sibling(command: str, entry: Entry) -> bool:
+    """Whether a command answers another event for the same agent: some have one list for two of ours."""
+    agent = entry.mark.rpartition(" --agent ")[2]
+    return re.search(rf"hook [a-z-]+ --agent {re.escape(agent)}(?!\S)", command) is not None
 
 
 def _commands(value: Any) -> list[str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+
 from lessonbook.core.session import Call, CallKind, Session
 from lessonbook.core.shell import Command, simple_commands
 
@@ -13,21 +16,42 @@ _TOOL_KINDS = {
     CallKind.WRITE: ("Write", "write", "write_file", "create_file", "apply_patch"),
     CallKind.WEB: ("WebFetch", "webfetch", "web_fetch", "read_url", "web_extract"),
 }
-_ALWAYS = {"claude": ("Read", "Edit", "Write"), "codex": ("apply_patch",)}
+_GIT_TOOLS = {
+    "status": "git_status",
+    "diff": "git_diff",
+    "log": "git_log",
+    "commit": "git_commit",
+    "checkout": "git_checkout",
+    "switch": "git_checkout",
+    "stash": "git_stash",
+    "push": "git_remote",
+    "pull": "git_remote",
+    "fetch": "git_remote",
+}
+"""Git's own errands, for the agents that have a tool for each: most have none, and then the shell is the way."""
+_MORE_THAN_THE_TOOL = re.compile(r"-(?:p|u|c|S|G|L).*|--(?:cc|raw|patch|name-status|numstat|shortstat|stat).*")
+"""Options of ``git log`` that no such tool has."""
+_BACKGROUND = "run_shell_bg"
+_RAMABANA = ("view_file", "grep", "ls", "replace_text", "create_file", "read_url", _BACKGROUND, *_GIT_TOOLS.values())
+_ALWAYS = {"claude": ("Read", "Edit", "Write"), "codex": ("apply_patch",), "ramabana": _RAMABANA}
 """Tools an agent always has. Searching and listing tools come and go with its version, so they must have been seen."""
 
 _PAGERS = frozenset({"head", "tail", "cat", "less"})
 _PLAIN_LISTS = frozenset({"LS", "ls", "list", "list_directory"})
 
 
-def dedicated_tools(session: Session) -> dict[CallKind, str]:
-    """Return the tools this session is known to have had, by what they do."""
+def dedicated_tools(session: Session) -> dict[str, str]:
+    """Return the tools this session is known to have had, by what they do: a kind, ``git VERB``, or ``&``."""
     used = {call.name for turn in session.turns for call in turn.calls}
     had = used | session.offered | set(_ALWAYS.get(session.agent, ()))
-    return {kind: name for kind, names in _TOOL_KINDS.items() for name in reversed(names) if name in had}
+    found: dict[str, str] = {
+        kind: name for kind, names in _TOOL_KINDS.items() for name in reversed(names) if name in had
+    }
+    found |= {f"git {verb}": name for verb, name in _GIT_TOOLS.items() if name in had}
+    return found | ({"&": _BACKGROUND} if _BACKGROUND in had else {})
 
 
-def bypassed(call: Call, tools: dict[CallKind, str]) -> str | None:
+def bypassed(call: Call, tools: Mapping[str, str]) -> str | None:
     """Return the tool that the whole of a shell call stands in for; ``None`` where any part of it does more."""
     if call.kind is not CallKind.SHELL or call.command is None:
         return None
@@ -44,9 +68,13 @@ def bypassed(call: Call, tools: dict[CallKind, str]) -> str | None:
     return names[0] if names else None
 
 
-def _stands_for(command: Command, tools: dict[CallKind, str]) -> str | None:
+def _stands_for(command: Command, tools: Mapping[str, str]) -> str | None:
     if command.background:
-        return None
+        return tools.get("&")
+    if command.program == "git":
+        more = command.verb == "log" and any(map(_MORE_THAN_THE_TOOL.fullmatch, command.words[2:]))
+        paths = command.verb == "diff" and any(not word.startswith("-") for word in command.words[2:])
+        return None if more or paths else tools.get(command.family)
     kind = _kind(command)
     name = tools.get(kind) if kind else None
     if name is not None and command.program == "ls" and name not in _PLAIN_LISTS:

@@ -7,7 +7,7 @@ refused, a shell command bypasses a tool only where the agent had it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -145,7 +145,7 @@ def _refused_again(turn: Turn, before: Turn | None) -> Iterator[Finding]:
             refused.append(call)
 
 
-def _bypasses(turn: Turn, tools: dict[CallKind, str]) -> Iterator[Finding]:
+def _bypasses(turn: Turn, tools: Mapping[str, str]) -> Iterator[Finding]:
     told: set[str] = set()
     for call in turn.calls:
         tool = bypassed(call, tools)

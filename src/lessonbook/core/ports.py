@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from lessonbook.core.candidate import Passed, Proposal
+from lessonbook.core.cursor import Resume
 from lessonbook.core.extraction import Extraction
 from lessonbook.core.lesson import Change, Kept, Lesson, Recalled, Receipt
 from lessonbook.core.seen import Seen
@@ -116,6 +117,15 @@ class TranscriptReader(Protocol):
         ``seen`` is passed along while many files are read in order of time: what another file already gave, as
         resumed and forked sessions repeat it, is left out and counted.
         """
+        ...
+
+
+@runtime_checkable
+class ResumableReader(TranscriptReader, Protocol):
+    """A reader whose files only grow: it says in its report where it can go on, and goes on there."""
+
+    def resume(self, path: str, at: Resume, seen: Seen | None = None) -> Iterator[Session | ReadReport]:
+        """Yield what ``read`` does, from ``at`` on; turns are numbered from 1."""
         ...
 
 

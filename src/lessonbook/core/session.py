@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from lessonbook.core.cursor import Resume
+
 
 class CallKind(StrEnum):
     """What a tool does, whatever an agent calls it."""
@@ -138,5 +140,7 @@ class ReadReport:
     skipped: Mapping[str, int] = field(default_factory=dict)
     record_types: Mapping[str, int] = field(default_factory=dict)
     """How often each record type was seen: a signal that a format drifted."""
+    resume: Resume | None = None
+    """Where the next reading can go on, where the format has an order that only grows."""
     problem: str | None = None
     """One sentence where the whole file could not be read (a format not known, no library for it)."""

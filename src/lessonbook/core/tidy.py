@@ -24,6 +24,7 @@ RECALL_CLOSING = "[end of lessonbook recall]"
 _SIDES = {"title": 200, "key": 200, "cue": 500, "component": 200, "evidence": 2_000, "branch": 250}
 """The fields of a lesson beside its text and context, and how many characters of each are kept."""
 _TAGS, _TAG = 50, 100
+_METADATA = 4_000
 
 # What CommonMark would read as a heading, a thematic break, a heading's underline or a link definition (which renders
 # as nothing) at the start of a list item; after any backslashes, so that escaping can be undone exactly.
@@ -82,18 +83,26 @@ def tidy_lesson(lesson: Lesson, text_limit: int | None = None, context_limit: in
     context = tidy(lesson.context or "", context_limit)
     sides = {name: tidy(getattr(lesson, name) or "", limit) for name, limit in _SIDES.items()}
     tags = [tidy(tag, _TAG) for tag in lesson.tags[:_TAGS]]
-    metadata = {tidy(key).text: tidy(value).text for key, value in lesson.metadata.items()}
+    metadata = {
+        tidy(key, _TAG).text: context if value == lesson.context else tidy(value, _METADATA)
+        for key, value in lesson.metadata.items()
+    }
     kept = lesson.but(
         text=text.text,
         context=context.text or None,
         source=tidy(lesson.source).text,
-        metadata=metadata,
+        metadata={key: value.text for key, value in metadata.items()},
         tags=tuple(dict.fromkeys(tag.text for tag in tags if tag.text)),
         **{name: side.text or None for name, side in sides.items()},
     )
     cuts = [
         *([f"The lesson was cut to {text_limit:,} characters."] if text.cut else []),
         *([f"The context was cut to {context_limit:,} characters."] if context.cut else []),
+        *(
+            f"The metadata's {name} was cut to {_METADATA:,} characters."
+            for name, value in metadata.items()
+            if value.cut and value is not context
+        ),
         *(f"The {name} was cut to {_SIDES[name]:,} characters." for name, side in sides.items() if side.cut),
         *(
             [f"Only the first {_TAGS} tags, of up to {_TAG} characters each, were kept."]

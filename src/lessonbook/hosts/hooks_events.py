@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SOURCES_SECONDS = 4.0
 _NOTE_SECONDS = 1.5
+_TRANSCRIPT = "transcript"
 _BEGINS = ("startup", "clear", "new", None)
 """What a session says of its start when it is a new one; a resumed one began elsewhere."""
 
@@ -79,13 +80,16 @@ def _bring_skills_up_to_date() -> None:
 
 def _prompt(agent: str, dialect: Dialect, data: Mapping[str, Any], learned: bool) -> Said:
     from lessonbook.actions.prompt_recall import recall_for_prompt
+    from lessonbook.core.briefing import REMINDER
 
     asked = dialect.asked(data)
-    settings = _settings()[1]
-    return recall_for_prompt(settings, _cwd(dialect, data), asked if isinstance(asked, str) else ""), []
+    if not isinstance(asked, str) or asked.startswith(REMINDER):  # some agents take a reason to go on for a prompt
+        return "", []
+    return recall_for_prompt(_settings()[1], _cwd(dialect, data), asked), []
 
 
 def _stop(agent: str, dialect: Dialect, data: Mapping[str, Any], learned: bool) -> Said:
+    from lessonbook.actions import session_notes
     from lessonbook.actions.nudge import Marks, Turn, nudge
 
     notes = _notes(agent, dialect, data)
@@ -98,16 +102,19 @@ def _stop(agent: str, dialect: Dialect, data: Mapping[str, Any], learned: bool) 
         Path(path) if isinstance(path, str) and path.startswith("/") and "\0" not in path else None,
         dialect.quiet(data),
     )
+    if settings.learning and dialect.told_early and turn.transcript is not None:
+        session_notes.remember(notes, _TRANSCRIPT, str(turn.transcript))
     return nudge(settings, notes, turn, Marks(dialect.turn, dialect.no_turn, dialect.call)), []
 
 
 def _session_end(agent: str, dialect: Dialect, data: Mapping[str, Any], learned: bool) -> Said:
-    from lessonbook.actions.session_notes import clear_old, note_end
+    from lessonbook.actions.session_notes import ASKED, clear_old, note_end, read
 
     notes = _notes(agent, dialect, data)
     where, settings = _settings()
     if notes is not None and settings.learning and learned:
-        told = {"transcript": data.get(dialect.transcript), "cwd": str(_cwd(dialect, data))}
+        early = read(notes, ASKED).get(_TRANSCRIPT) if dialect.told_early else None
+        told = {"transcript": data.get(dialect.transcript) or early, "cwd": str(_cwd(dialect, data))}
         note_end(notes, agent, str(data.get(dialect.session)), told, time())
         clear_old(where.state, time())
     return "", []

@@ -26,6 +26,7 @@ VERBS: dict[str, Verb] = {
     "memory": Verb(f"{_CLI}memory", "look through the lessons in memory; change, check, back up, import, export"),
     "skills": Verb(f"{_CLI}skills", "list the skills agents find here; show, undo or delete one"),
     "propose": Verb(f"{_CLI}propose", "find lessons in past sessions and offer them for review"),
+    "export": Verb(f"{_CLI}export", "write one past session as ATIF, which other programs read"),
     "findings": Verb(f"{_CLI}findings", "single mistakes of past sessions, as rates"),
     "report": Verb(f"{_CLI}report", "whether mistakes get fewer, week by week, beside what was accepted"),
     "watch": Verb(f"{_CLI}watch", "whether accepted lessons helped; propose to take out those that did not"),

@@ -7,7 +7,7 @@ Nothing a file holds stops the search.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from lessonbook.core.value import Value
@@ -95,7 +95,7 @@ def _authored(home: Path, cwd: Path | None, managed: list[Seen], known_files: Kn
     return list(by_file.values())
 
 
-def _is_published(file: SkillFile, copies: set[str]) -> bool:
+def _is_published(file: SkillFile, copies: Container[str]) -> bool:
     """Whether it is a skill of ours that was published to an agent: nobody wrote it there."""
     to = target_of(file.path.parent)
     return to.parent.name in PUBLISHED_FROM if to is not None else file.folder in copies

@@ -14,6 +14,7 @@ from pathlib import Path
 from lessonbook.core import skill as rules
 from lessonbook.core.errors import InputError, StoreError
 from lessonbook.core.redact import redact
+from lessonbook.core.screen import quoted
 from lessonbook.core.skill import Skill
 from lessonbook.skills.history import History, Version
 from lessonbook.skills.roots import FILE, managed_root
@@ -218,7 +219,7 @@ def _child(root: Folder | None, name: str, *, make: bool = False) -> Iterator[Fo
 def _check_name(name: str) -> None:
     if not rules.is_skill_name(name):
         rules.skill_name(name)
-        raise InputError(f"{redact(name).text!r} is not a skill name as it stands: {rules.NAME_RULE}.")
+        raise InputError(f"{quoted(redact(name).text)} is not a skill name as it stands: {rules.NAME_RULE}.")
 
 
 def _missing(name: str) -> InputError:

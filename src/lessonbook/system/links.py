@@ -58,12 +58,18 @@ def remove_folder(folder: Path) -> None:
     remove_empty(folder)
 
 
-def remove_empty(folder: Path) -> None:
-    """Remove a folder where it is empty."""
+def remove_empty(folder: Path, *, up_to: Path | None = None) -> None:
+    """Remove a folder where it is empty, and then those above it that became empty, below ``up_to``."""
+    if up_to is not None and up_to not in folder.parents:
+        return
     try:
         folder.rmdir()
-    except OSError:  # it holds something, or is not there
+    except FileNotFoundError:  # those above it may be empty all the same
+        pass
+    except OSError:  # it holds something
         return
+    if up_to is not None:
+        remove_empty(folder.parent, up_to=up_to)
 
 
 def _files(folder: Path) -> list[Path]:

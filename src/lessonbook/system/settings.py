@@ -96,7 +96,7 @@ def mcp_token() -> str:
 def places(env: Mapping[str, str] | None = None) -> Places:
     """Return where things live, from ``env`` (this process's environment by default)."""
     env = os.environ if env is None else env
-    home = Path(env.get("HOME") or Path("~").expanduser())
+    home = _home(env)
     config = _base(env, "XDG_CONFIG_HOME", home / ".config")
     named = env.get("LESSONBOOK_CONFIG")
     return Places(
@@ -106,6 +106,18 @@ def places(env: Mapping[str, str] | None = None) -> Places:
         data=_base(env, "XDG_DATA_HOME", home / ".local" / "share"),
         state=_base(env, "XDG_STATE_HOME", home / ".local" / "state"),
     )
+
+
+def moving(env: Mapping[str, str]) -> dict[str, str]:
+    """Return what of an environment moves our folders, as ``places`` reads it; nothing where none is moved."""
+    home = _home(env)
+    named = env.get("LESSONBOOK_CONFIG")
+    found = {"LESSONBOOK_CONFIG": str(_expand(named, home).absolute())} if named else {}
+    for name, below in (("CONFIG", ".config"), ("DATA", ".local/share"), ("STATE", ".local/state")):
+        value = env.get(f"XDG_{name}_HOME", "")
+        if value.startswith("/") and Path(value) != home / below:
+            found[f"XDG_{name}_HOME"] = value
+    return found
 
 
 def load(where: Places) -> Settings:
@@ -210,6 +222,10 @@ def _routes(table: Mapping[str, Any]) -> tuple[Route, ...]:
     from lessonbook.system.settings_findings import routes
 
     return routes(table)
+
+
+def _home(env: Mapping[str, str]) -> Path:
+    return Path(env.get("HOME") or Path("~").expanduser())
 
 
 def _base(env: Mapping[str, str], name: str, default: Path) -> Path:

@@ -24,12 +24,23 @@ class _File(NamedTuple):
     objects: list[dict[str, Any]]
 
 
-def _not_yet(agent: str, label: str) -> Alien:
-    return Alien(agent, f"Sessions of {label} are not read yet.")
+_SIDE = "A side file of "
+READ_ALONG = "Part of a session that is read from another file."
+_PARTS = re.compile(r"/part/(?:[^/]+/){0,2}prt[_-][^/]*\.json\Z")
+
+
+def side_file(path: str) -> Alien | None:
+    """Return what a file is whose name alone tells: opencode keeps a file for each part of each message."""
+    return Alien("opencode", READ_ALONG) if _PARTS.search(path.replace("\\", "/")) else None
 
 
 def _side(agent: str, label: str) -> Alien:
-    return Alien(agent, f"A side file of {label}, not a session.")
+    return Alien(agent, f"{_SIDE}{label}, not a session.")
+
+
+def is_beside(problem: str) -> bool:
+    """Whether this says that the file belongs to an agent's sessions without being one: nothing of them is lost."""
+    return problem == READ_ALONG or problem.startswith(_SIDE)
 
 
 def _named(pattern: str) -> Callable[[_File], bool]:
@@ -58,15 +69,8 @@ def _both(*tests: Callable[[_File], bool]) -> Callable[[_File], bool]:
 
 _EMPTY = Alien(None, "The file is empty.")
 _UNKNOWN = Alien(None, "Not a session of an agent we know.")
-_PI = _not_yet("pi", "pi and oh-my-pi")
-_OPENCODE = _not_yet("opencode", "opencode")
-_GEMINI = _not_yet("gemini", "Gemini CLI")
-_HERMES = _not_yet("hermes", "Hermes")
-_RAMABANA = _not_yet("ramabana", "Ramabana")
 _SQLITE = _starts(rb"\ASQLite format 3\x00")
 _RULES: tuple[tuple[Alien, Callable[[_File], bool]], ...] = (
-    (_OPENCODE, _both(_SQLITE, _named(r"opencode[^/]*\.db\Z"))),
-    (_HERMES, _both(_SQLITE, _named(r"(?:\A|/)state\.db\Z"))),
     (Alien(None, "An SQLite database of no agent we know."), _SQLITE),
     (_side("claude", "Claude Code"), _named(r"/tool-results/|/subagents/.*\.meta\.json\Z")),
     (_side("claude", "Claude Code"), _holds("display", "project", "timestamp")),
@@ -81,17 +85,21 @@ _RULES: tuple[tuple[Alien, Callable[[_File], bool]], ...] = (
         Alien("claude", "This is what claude -p --output-format stream-json prints, not a session file."),
         _both(_holds("session_id", "type"), _typed("system", "assistant", "user", "result")),
     ),
-    (_GEMINI, _typed("gemini")),
-    (_GEMINI, _starts(rb'"projectHash"\s*:|"type"\s*:\s*"gemini"')),
-    (_PI, _both(_typed("session"), _holds("cwd", "id"))),
-    (_PI, _typed("title")),
-    (_RAMABANA, _holds("prompt", "activity")),
-    (_RAMABANA, _holds("turn_id", "details")),
-    (_not_yet("swe-agent", "SWE-agent and mini-swe-agent"), _named(r"\.traj(?:\.json)?\Z")),
-    (Alien("atif", "ATIF trajectories are not read yet."), _starts(rb'"schema_version"\s*:\s*"ATIF')),
-    (_OPENCODE, _named(r"storage/(?:session|message|part|project)/")),
-    (_OPENCODE, _starts(rb'\A\s*\{[^{}]{0,400}"(?:info|id)"\s*:\s*(?:\{\s*"id"\s*:\s*)?"(?:ses|msg|prt)_')),
-    (_HERMES, _both(_starts(rb'"session_id"\s*:'), _starts(rb'"(?:messages|platform|base_url)"\s*:'))),
+    (
+        _side("gemini", "Gemini CLI"),
+        _both(_named(r"(?:\A|/)logs\.json\Z"), _starts(rb'"sessionId"\s*:'), _starts(rb'"messageId"\s*:')),
+    ),
+    (_side("gemini", "Gemini CLI"), _named(r"/\.gemini/tmp/[^/]+/(?:checkpoints/|checkpoint[^/]*\.json\Z|logs/)")),
+    (_side("ramabana", "Ramabana"), _holds("turn_id", "details")),
+    (
+        _side("ramabana", "Ramabana"),
+        _named(r"(?:\A|/)(?:agent-(?:sessions|branches)\.json|runs/[^/]+/(?:start|turn|owner)\.json)\Z"),
+    ),
+    (
+        Alien("opencode", READ_ALONG),
+        _both(_named(r"/message/[^/]+/[^/]+\.json\Z"), _starts(rb'"sessionID"\s*:'), _starts(rb'"role"\s*:')),
+    ),
+    (_side("opencode", "opencode"), _named(r"storage/(?:project|todo|session_diff|session_share|migration)\b")),
 )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
+from lessonbook.core.cursor import Resume
 from lessonbook.core.session import Call, CallKind, CallStatus, Session, Turn, TurnState, Usage
 from lessonbook.core.tools import command_of, kind_of
 from lessonbook.transcripts.values import RESULT_MAX, TEXT_MAX, clip, keep_args
@@ -36,6 +37,8 @@ class OpenCall:
     at: float | None
     outcome: Outcome | None = None
     result: str = ""
+    by_subagent: bool = False
+    """Whether a sub-agent made it, where the format says so of single calls."""
 
     def end(self, outcome: Outcome, result: str, at: float | None) -> None:
         """Give the call its result; a duration the result does not state is the time between the two records."""
@@ -62,7 +65,7 @@ class OpenCall:
             secs=outcome.secs,
             deny_reason=outcome.deny_reason,
             at=self.at,
-            by_subagent=by_subagent,
+            by_subagent=by_subagent or self.by_subagent,
         )
 
 
@@ -81,6 +84,10 @@ class OpenTurn:
     usage: dict[str, Usage] = field(default_factory=dict)
     interrupted: bool = False
     failed: bool = False
+    position: int = 0
+    """Where in the file the line is that began it."""
+    note: str = ""
+    """What its reader has to remember to begin there again."""
     answered: bool = False
     """Whether the last thing that happened is a reply."""
 
@@ -118,6 +125,10 @@ class Talk:
         """What was typed ahead and not yet taken up."""
         self.facts: dict[str, str] = {}
         """The session's facts as first seen: cwd, repo, branch, commit, model, agent_version, title."""
+        self.position = 0
+        """Where in the file the line is that is read at the moment."""
+        self.offered: set[str] = set()
+        """Tools the format says the session had, beside those that were used."""
         self.started: float | None = None
         self.ended: float | None = None
 
@@ -139,7 +150,7 @@ class Talk:
 
     def begin(self, prompt: str, at: float | None, key: str | None = None) -> OpenTurn:
         """Start a turn with what the person typed."""
-        turn = OpenTurn(clip(prompt, TEXT_MAX), at, key, ended=at)
+        turn = OpenTurn(clip(prompt, TEXT_MAX), at, key, ended=at, position=self.position)
         self.turns.append(turn)
         self.reach(at)
         return turn
@@ -150,22 +161,14 @@ class Talk:
 
     def call(self, id: str, name: str, args: object, at: float | None) -> OpenCall:
         """Record a call; ``args`` is what was sent: an object, its JSON text, or something else, kept as text."""
-        parsed, raw = _arguments(args)
-        kind = kind_of(name)
-        command = command_of(parsed) if kind is CallKind.SHELL else None
-        call = OpenCall(
-            id=id,
-            name=name,
-            kind=kind,
-            args=keep_args(parsed),
-            args_raw=raw,
-            command=clip(command, TEXT_MAX) if command else None,
-            at=at,
-        )
+        return self.add(open_call(id, name, args, at))
+
+    def add(self, call: OpenCall) -> OpenCall:
+        """Record a call that was opened before."""
         turn = self.turn()
         turn.calls.append(call)
         turn.answered = turn.failed = False
-        self.calls[id] = call
+        self.calls[call.id] = call
         return call
 
     def reply(self, said: str, key: str | None = None) -> None:
@@ -205,8 +208,32 @@ class Talk:
             agent_version=facts.get("agent_version"),
             parent_id=parent_id,
             title=clip(facts["title"], 200) if "title" in facts else None,
-            offered=frozenset(call.name for turn in frozen for call in turn.calls),
+            offered=frozenset(call.name for turn in frozen for call in turn.calls) | self.offered,
         )
+
+
+def resume_of(turns: Sequence[OpenTurn], session: str, before: Resume | None = None) -> Resume | None:
+    """Return where a file can be read on from: at its last turn. ``before`` is where this reading itself began."""
+    if not turns:
+        return before
+    earlier = before.turns.get(session, 0) if before is not None else 0
+    return Resume(turns[-1].position, {session: earlier + len(turns) - 1}, turns[-1].note)
+
+
+def open_call(id: str, name: str, args: object, at: float | None) -> OpenCall:
+    """Return a call without its result; ``args`` is what was sent: an object, its JSON text, or something else."""
+    parsed, raw = _arguments(args)
+    kind = kind_of(name)
+    command = command_of(parsed) if kind is CallKind.SHELL else None
+    return OpenCall(
+        id=id,
+        name=name,
+        kind=kind,
+        args=keep_args(parsed),
+        args_raw=raw,
+        command=clip(command, TEXT_MAX) if command else None,
+        at=at,
+    )
 
 
 def total(usages: Iterable[Usage]) -> Usage:

@@ -12,12 +12,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from lessonbook.core.cursor import Resume
 from lessonbook.core.errors import LessonbookError
 from lessonbook.core.seen import Seen
 from lessonbook.core.session import ReadReport, Session
-from lessonbook.transcripts.building import Talk
+from lessonbook.transcripts.building import OpenTurn, Talk, resume_of
 from lessonbook.transcripts.claude_talk import Known, Record, live_turns, relayed_record, take
-from lessonbook.transcripts.lines import Skip, head_objects, opened, read_objects
+from lessonbook.transcripts.lines import HEAD_BYTES, Marked, Skip, head_objects, opened, read_objects
 from lessonbook.transcripts.reports import report
 from lessonbook.transcripts.values import text
 
@@ -56,17 +57,26 @@ class ClaudeReader:
 
         With ``seen``, records another file already gave are left out and counted.
         """
+        return self.resume(path, Resume(), seen)
+
+    def resume(self, path: str, at: Resume, seen: Seen | None = None) -> Iterator[Session | ReadReport]:
+        """Yield what ``read`` does, from ``at`` on; the session's facts come from its first records all the same."""
         reading = _Reading(path, seen if seen is not None else Seen())
         problem = None
         try:
             with opened(path) as file:
-                for item in read_objects(file):
+                if at.offset:
+                    reading.learn(head_objects(file.read(HEAD_BYTES)))
+                marked = Marked(file, at.offset)
+                for item in read_objects(marked):
+                    reading.main.position = marked.start
                     reading.take(item)
         except LessonbookError as error:
             problem = str(error)
         sessions = list(reading.sessions())
         yield from sessions
-        yield report(path, AGENT, sessions, reading.skipped, reading.types, problem)
+        on = resume_of(reading.live, reading.own_id(), at)
+        yield report(path, AGENT, sessions, reading.skipped, reading.types, problem, on)
 
 
 def _is_own(record: dict[str, Any]) -> bool:
@@ -92,9 +102,21 @@ class _Reading:
         """For inline sub-agents without an id: a record's uuid → the uuid its chain began with."""
         self.parents: dict[str, str | None] = {}
         self.summaries: list[tuple[str, str]] = []
+        self.live: list[OpenTurn] = []
+        """The turns in force, once ``sessions`` was asked for them."""
         self.said_id = ""
         self.skipped: Counter[str] = Counter()
         self.types: Counter[str] = Counter()
+
+    def learn(self, items: list[dict[str, Any]]) -> None:
+        """Take the facts of the session from its first records, and nothing else."""
+        known, self.known = self.known, Known(Seen(), self.path)
+        for item in items:
+            self.take(item)
+        self.known = known
+        self.main.facts.pop("command", None)
+        for kept in (self.main.turns, self.main.calls, self.main.queue, self.sides, self.skipped, self.types):
+            kept.clear()
 
     def take(self, item: dict[str, Any] | Skip) -> None:
         if isinstance(item, Skip):
@@ -135,12 +157,12 @@ class _Reading:
         return root
 
     def sessions(self) -> Iterator[Session]:
-        own = self._own_id()
+        own = self.own_id()
         parent = self._parent_id(own)
         for leaf, title in self.summaries:
             if leaf in self.parents:  # a summary is often of another session
                 self.main.note("title", title)
-        turns = live_turns(self.main, self.parents)
+        self.live = turns = live_turns(self.main, self.parents)
         self.skipped[ABANDONED] += len(self.main.turns) - len(turns)
         if turns:
             yield self.main.freeze(id=own, path=self.path, parent_id=parent, turns=turns)
@@ -148,7 +170,7 @@ class _Reading:
             if talk.turns:
                 yield talk.freeze(id=f"agent-{key}", path=self.path, parent_id=own)
 
-    def _own_id(self) -> str:
+    def own_id(self) -> str:
         if self.is_agent or _UUID.fullmatch(self.stem) or not self.said_id:
             return self.stem
         return self.said_id

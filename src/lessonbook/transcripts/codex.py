@@ -12,11 +12,21 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from lessonbook.core.cursor import Resume
 from lessonbook.core.errors import LessonbookError
 from lessonbook.core.seen import Seen
 from lessonbook.core.session import ReadReport, Session
+from lessonbook.transcripts.building import resume_of
 from lessonbook.transcripts.codex_talk import AGENT, CodexTalk
-from lessonbook.transcripts.lines import Skip, head_objects, is_compressed, opened, read_objects
+from lessonbook.transcripts.lines import (
+    HEAD_BYTES,
+    Marked,
+    Skip,
+    head_objects,
+    is_compressed,
+    opened,
+    read_objects,
+)
 from lessonbook.transcripts.reports import report
 from lessonbook.transcripts.values import epoch, text
 
@@ -53,13 +63,21 @@ class CodexReader:
 
         With ``seen``, what a fork or a sub-agent repeats of a session read before is left out and counted.
         """
+        return self.resume(path, Resume(), seen)
+
+    def resume(self, path: str, at: Resume, seen: Seen | None = None) -> Iterator[Session | ReadReport]:
+        """Yield what ``read`` does, from ``at`` on; the session's facts come from its first records all the same."""
         reading = CodexTalk(seen if seen is not None else Seen(), path)
         skipped: Counter[str] = Counter()
         types: Counter[str] = Counter()
         problem = None
         try:
             with opened(path) as file:
-                for item in read_objects(file):
+                if at.offset:
+                    reading.learn(lambda talk: _take_all(talk, head_objects(file.read(HEAD_BYTES))), at.note)
+                marked = Marked(file, at.offset)
+                for item in read_objects(marked):
+                    reading.talk.position = marked.start
                     if isinstance(item, Skip):
                         skipped[item.reason] += 1
                     else:
@@ -67,11 +85,18 @@ class CodexReader:
         except LessonbookError as error:
             problem = str(error)
         reading.settle()
-        sessions = [_session(reading, path)] if reading.talk.turns else []
+        session = _session(reading, path)
+        sessions = [session] if session.turns else []
         skipped[COPY] += reading.copied
         skipped[ROLLED_BACK] += reading.rolled_back
         yield from sessions
-        yield report(path, AGENT, sessions, skipped, types, problem)
+        on = None if path.endswith(".zst") else resume_of(reading.talk.turns, session.id, at)
+        yield report(path, AGENT, sessions, skipped, types, problem, on)
+
+
+def _take_all(reading: CodexTalk, items: list[dict[str, Any]]) -> None:
+    for item in items:
+        _take(reading, item, Counter())
 
 
 def _is_own(item: dict[str, Any]) -> bool:

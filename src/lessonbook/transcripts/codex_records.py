@@ -54,6 +54,7 @@ _CONTEXT = (
     "<personality_spec>",
     "<apps_instructions>",
     "<user_action>",
+    "<hook_prompt",
     "<image",
     "</image>",
     "# AGENTS.md instructions",

@@ -35,7 +35,7 @@ class CodexTalk:
         self._copying = False
         self._events_speak = False
         """Whether the file has ``user_message`` events, the clean list of requests."""
-        self._waiting: tuple[str, float | None] | None = None
+        self._waiting: tuple[str, float | None, int] | None = None
         """A request known from a message only, until it is clear that no event follows it."""
         self._task = ""
         """Where the file marks tasks: ``open``, ``asked`` once its request came, or ``closed``."""
@@ -59,9 +59,19 @@ class CodexTalk:
     def settle(self) -> None:
         """Take a message that no event followed for what it then is: a request."""
         if self._waiting is not None:
-            said, at = self._waiting
-            self._waiting = None
+            said, at, position = self._waiting
+            self._waiting, here = None, self.talk.position
+            self.talk.position = position
             self._request(said, at)
+            self.talk.position = here
+
+    def learn(self, first: Callable[[CodexTalk], None], task: str) -> None:
+        """Take the facts of the session from its first records, and nothing else; ``task`` is how its tasks stand."""
+        other = CodexTalk(Seen(), self._path)
+        first(other)
+        self.id, self.parent, self.talk.facts = other.id, other.parent, other.talk.facts
+        self.talk.started, self.talk.by_subagent = other.talk.started, other.talk.by_subagent
+        self._own_start, self._events_speak, self._task = other._own_start, other._events_speak, task
 
     def _meta(self, payload: Payload) -> None:
         id = text(payload.get("id")) or text(payload.get("session_id"))
@@ -101,7 +111,7 @@ class CodexTalk:
         if said and self._task == "asked" and not self.talk.turn().interrupted:
             self.talk.steer(said)
         else:
-            self.talk.begin(said, at)
+            self.talk.begin(said, at).note = self._task
             self._task = "asked" if self._task == "open" else self._task
 
     def _user_event(self, payload: Payload, at: float | None) -> None:
@@ -119,7 +129,7 @@ class CodexTalk:
             asked = "" if self._events_speak else request(said)
             if asked:
                 self.settle()
-                self._waiting = (asked, at)
+                self._waiting = (asked, at, self.talk.position)
 
     def _agent_event(self, payload: Payload, at: float | None) -> None:
         self._reply(text(payload.get("message")))

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -25,7 +26,7 @@ HEAD_BYTES = 64 * 1024
 _CHUNK = 1024 * 1024
 _TRIES = 200
 _TRIES_LONG = 8
-_RECORD_KEYS = frozenset(("timestamp", "uuid", "sessionId", "message", "payload", "leafUuid", "call_id"))
+_RECORD_KEYS = frozenset(("timestamp", "uuid", "sessionId", "message", "payload", "leafUuid", "call_id", "activity"))
 _ZST = b"\x28\xb5\x2f\xfd"
 _NULS = re.compile(rb"\x00+")
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -69,7 +70,7 @@ def opened(path: str) -> Iterator[BinaryIO]:
         raise StoreError(f"{path} cannot be read: {reason(error)}.") from error
 
 
-def read_objects(file: BinaryIO) -> Iterator[dict[str, Any] | Skip]:
+def read_objects(file: BinaryIO | Marked) -> Iterator[dict[str, Any] | Skip]:
     """Yield every object of the file in order, and a ``Skip`` for everything that could not be read.
 
     A last line without a line feed that is not whole yet is an ``unfinished last line``: a session still running.
@@ -96,6 +97,30 @@ def read_objects(file: BinaryIO) -> Iterator[dict[str, Any] | Skip]:
         yield Skip(BROKEN_STREAM)
 
 
+class Marked:
+    """A file read by lines that knows where the line that was read last began, and where the whole ones end."""
+
+    def __init__(self, file: BinaryIO, at: int = 0) -> None:
+        """Go on at byte ``at``, the beginning of a line."""
+        if at:
+            file.seek(at)
+        self.raw = getattr(file, "raw", None)
+        self.start = at
+        self.whole = at
+        self._next = at
+        self._readline = file.readline
+
+    def readline(self, limit: int) -> bytes:
+        """Return the next line, or as much of it."""
+        line = self._readline(limit)
+        self.start = self._next
+        self._next += len(line)
+        if line.endswith(b"\n"):
+            self.whole = self._next
+        return line
+
+
+@lru_cache(maxsize=4)
 def head_objects(head: bytes) -> list[dict[str, Any]]:
     """Return the objects on the lines of a file's first bytes, at most 50; a line that is cut counts as none.
 
@@ -152,14 +177,14 @@ def _objects(content: str, ended: bool) -> Iterator[dict[str, Any] | Skip]:
                 return
             yield Skip(TORN)
         found = True
-        yield _clean(value) if isinstance(value, dict) else Skip(NOT_OBJECT)
+        yield clean(value) if isinstance(value, dict) else Skip(NOT_OBJECT)
         position = _next(content, end)
 
 
 def _decode(content: str, position: int) -> tuple[Any, int]:
     """Return the value at ``position`` and where it ends; a negative end is minus one minus where it went wrong."""
     try:
-        return _LENIENT.raw_decode(content, position)
+        return LENIENT.raw_decode(content, position)
     except json.JSONDecodeError as error:
         return None, -error.pos - 1
 
@@ -206,15 +231,16 @@ def _number(digits: str) -> int | str:
     return int(digits) if len(digits) < 4_300 else digits
 
 
-_LENIENT = json.JSONDecoder(strict=False, parse_int=_number)
+LENIENT = json.JSONDecoder(strict=False, parse_int=_number)
+"""Reads what the fast decoder refuses: control characters in strings, numbers of any length."""
 
 
-def _clean(value: Any) -> Any:
+def clean(value: Any) -> Any:
     """Return the value with lone surrogates replaced by U+FFFD, so that it can be encoded anywhere."""
     if isinstance(value, str):
         return _SURROGATES.sub("\ufffd", value)
     if isinstance(value, list):
-        return [_clean(item) for item in value]
+        return [clean(item) for item in value]
     if isinstance(value, dict):
-        return {_clean(key): _clean(item) for key, item in value.items()}
+        return {clean(key): clean(item) for key, item in value.items()}
     return value

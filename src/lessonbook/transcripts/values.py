@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,7 +11,10 @@ TEXT_MAX = 8_000
 """Characters kept of a prompt, a reply or one argument."""
 _ERRORS_MAX = 1_000
 _ERROR_LINES = 12
-_ERROR = re.compile(r"error|fail|fatal|exception|traceback|denied|not found|cannot|can't|panic|refused", re.I)
+_ERRORS = (
+    *("error", "fail", "fatal", "exception", "traceback", "denied", "not found", "cannot", "can't", "panic"),
+    "refused",
+)
 _DEPTH = 24
 
 
@@ -65,15 +67,23 @@ def clip(value: str, limit: int, *, errors: bool = False) -> str:
 
 
 def _error_lines(value: str, start: int, end: int) -> str:
+    """Return the lines between two places that speak of an error, each once, with not too much around the word."""
+    low = value.lower()
+    if len(low) != len(value):  # a letter whose small form is longer: places must stay where they are
+        low = "".join(small if len(small := one.lower()) == 1 else one for one in value)
+    found = {word: low.find(word, start, end) for word in _ERRORS}
     lines: list[str] = []
     spent = 0
     while len(lines) < _ERROR_LINES and spent < _ERRORS_MAX:
-        found = _ERROR.search(value, start, end)
-        if found is None:
+        found = {word: at if at >= start else low.find(word, start, end) for word, at in found.items() if at >= 0}
+        word = min((word for word, at in found.items() if at >= 0), key=found.__getitem__, default=None)
+        if word is None:
             break
-        first = max(value.rfind("\n", 0, found.start()) + 1, found.start() - 150)
-        last = value.find("\n", found.end())
-        last = min(len(value) if last < 0 else last, found.end() + 150)
+        at = found[word]
+        first = max(value.rfind("\n", 0, at) + 1, at - 150)
+        behind = at + len(word)
+        last = value.find("\n", behind)
+        last = min(len(value) if last < 0 else last, behind + 150)
         lines.append(value[first:last].strip())
         spent += last - first + 1
         start = last

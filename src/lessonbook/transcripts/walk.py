@@ -13,12 +13,16 @@ from lessonbook.core.errors import LessonbookError, reason
 from lessonbook.core.ports import TranscriptReader
 from lessonbook.core.seen import Seen
 from lessonbook.core.session import ReadReport, Session
-from lessonbook.transcripts.aliens import name_alien
+from lessonbook.transcripts.aliens import name_alien, side_file
 from lessonbook.transcripts.lines import HEAD_BYTES, is_compressed, opened
 from lessonbook.transcripts.registry import READERS, reader_of
 from lessonbook.transcripts.values import epoch
 
 _TIME = re.compile(rb'"timestamp"\s*:\s*"([^"\\]{10,40})"')
+_OTHER_TIME = re.compile(
+    rb'"(?:startTime|session_start|started_at|created|at|timestamp)"\s*:\s*"?([0-9][0-9T:.Z+-]{8,40})'
+)
+"""How formats name a time that do not stamp each record."""
 _LEFT_OUT = frozenset((".git", "node_modules", "__pycache__", ".venv"))
 _LATE = float("inf")
 
@@ -35,9 +39,9 @@ class Found:
 
 
 def default_roots(home: str, env: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return ``(agent, folder)`` for every folder the agents write sessions to on this machine and that exists."""
+    """Return ``(agent, path)`` for every folder or file the agents write sessions to and that is there."""
     every = ((reader.agent, root) for reader in READERS for root in reader.roots(home, dict(env)))
-    return [(agent, root) for agent, root in every if Path(root).is_dir()]
+    return [(agent, root) for agent, root in every if Path(root).exists()]
 
 
 def read_paths(paths: Sequence[Path], seen: Seen | None = None) -> Iterator[Session | ReadReport]:
@@ -54,17 +58,25 @@ def read_paths(paths: Sequence[Path], seen: Seen | None = None) -> Iterator[Sess
 def read_found(found: Iterable[Found], seen: Seen | None = None) -> Iterator[Session | ReadReport]:
     """Yield what ``read_paths`` does, for files that ``find`` found."""
     known = Seen() if seen is None else seen
+    yield from rooted(item for one in found for item in _read(one, known))
+
+
+def rooted(items: Iterable[Session | ReadReport]) -> Iterator[Session | ReadReport]:
+    """Yield the items; a sub-agent's session names the root session as its parent."""
     parents: dict[str, str] = {}
-    for one in found:
-        if one.reader is None:
-            yield one.report or ReadReport(one.path, None)
-            continue
-        for item in one.reader.read(one.path, known):
-            if isinstance(item, Session) and item.parent_id is not None:
-                root = parents.get(item.parent_id, item.parent_id)
-                parents[item.id] = root
-                item = replace(item, parent_id=root)
-            yield item
+    for item in items:
+        if isinstance(item, Session) and item.parent_id is not None:
+            root = parents.get(item.parent_id, item.parent_id)
+            parents[item.id] = root
+            item = replace(item, parent_id=root)
+        yield item
+
+
+def _read(one: Found, seen: Seen) -> Iterator[Session | ReadReport]:
+    if one.reader is None:
+        yield one.report or ReadReport(one.path, None)
+    else:
+        yield from one.reader.read(one.path, seen)
 
 
 def find(paths: Sequence[Path]) -> list[Found]:
@@ -105,7 +117,10 @@ def _new(path: str, met: set[str]) -> bool:
 
 
 def _look(path: str) -> Found:
-    """Judge one file by its first bytes."""
+    """Judge one file by its first bytes, or by its name alone where there may be very many of its kind."""
+    side = side_file(path)
+    if side is not None:
+        return _problem(path, *side)
     try:
         if not stat.S_ISREG(Path(path).stat().st_mode):
             return _problem(path, None, "Not a regular file.")
@@ -119,9 +134,20 @@ def _look(path: str) -> Found:
         return _problem(path, None, "There is no such file or folder.")
     except OSError as error:
         return _problem(path, None, _unreadable(error))
-    times = [at for at in (epoch(found.decode("ascii", "replace")) for found in _TIME.findall(head)) if at is not None]
-    late = [at for at in (epoch(found.decode("ascii", "replace")) for found in _TIME.findall(tail)) if at is not None]
+    times, late = _times(head), _times(tail)
     return Found(path, reader, started=times[0] if times else None, ended=late[-1] if late else None)
+
+
+def _times(data: bytes) -> list[float]:
+    found = _TIME.findall(data) or _OTHER_TIME.findall(data)
+    return [at for at in (_epoch(one.decode("ascii", "replace")) for one in found) if at is not None]
+
+
+def _epoch(said: str) -> float | None:
+    try:
+        return epoch(float(said))
+    except ValueError:
+        return epoch(said)
 
 
 def _ends(path: str, raw: bytes) -> tuple[bytes, bytes]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import queue
+import re
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -197,6 +199,51 @@ def raw(work: Path, env: dict[str, str]) -> Iterator[Callable[..., Raw]]:
     yield start
     for server in started:
         server.stop()
+
+
+class Served:
+    """A server over HTTP, and what it said at its start."""
+
+    def __init__(self, *words: str, env: dict[str, str], cwd: Path) -> None:
+        command = [sys.executable, "-m", "lessonbook", "mcp", "--http", "--port", "0", *words]
+        self.process = subprocess.Popen(command, env=env, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.said = ""
+        for line in self.process.stderr or ():
+            self.said += line.decode()
+            if line.startswith(b"Ctrl-C"):
+                break
+        self.url = self._found(r"at (http://\S+)")
+        self.port = int(self._found(r":(\d+)/mcp"))
+
+    def _found(self, pattern: str) -> str:
+        found = re.search(pattern, self.said)
+        assert found, self.said
+        return found[1]
+
+    @property
+    def token(self) -> str:
+        return self._found(r"Bearer (\S+)")
+
+    def stop(self, number: int = signal.SIGTERM) -> tuple[int, bytes, bytes]:
+        """End it by a signal; return the exit code and what it printed since."""
+        self.process.send_signal(number)
+        out, err = self.process.communicate(timeout=60)
+        return self.process.returncode, out, err
+
+
+@pytest.fixture
+def serve(work: Path, env: dict[str, str]) -> Iterator[Callable[..., Served]]:
+    """``serve("--host", "::1", LESSONBOOK_MCP_TOKEN="…")``: a server over HTTP that listens; ended at the end."""
+    started: list[Served] = []
+
+    def start(*words: str, **more: str) -> Served:
+        started.append(Served(*words, env=env | more, cwd=work))
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.process.kill()
+        server.process.communicate()
 
 
 Talk = Callable[..., None]

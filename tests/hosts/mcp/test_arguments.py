@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lessonbook.core.errors import InputError
 from lessonbook.hosts.mcp.arguments import checked
-from lessonbook.hosts.mcp.schemas import arguments, number, share, table, text, texts, whole
+from lessonbook.hosts.mcp.schemas import arguments, identity, number, share, table, text, texts, whole
 
 SCHEMA = arguments(
     ("lesson",),
@@ -22,6 +22,7 @@ SCHEMA = arguments(
     sure=share("How sure."),
     until=number("When."),
     confirm={"type": "boolean", "description": "Whether."},
+    after=identity("The last one."),
     changes=table("What to change.", title=text("Title."), tags=texts("Tags.")),
 )
 FIT = st.fixed_dictionaries(
@@ -54,6 +55,14 @@ ANYTHING = st.recursive(
 @given(FIT)
 def test_what_fits_comes_through_as_it_is(told: dict[str, Any]) -> None:
     assert checked(SCHEMA, told) == told
+
+
+def test_an_id_may_come_as_a_number() -> None:
+    assert checked(SCHEMA, {"lesson": "x", "after": 12}) == {"lesson": "x", "after": "12"}
+    assert checked(SCHEMA, {"lesson": "x", "after": "012"}) == {"lesson": "x", "after": "012"}
+    for wrong in (True, 1.5, [1], {}):
+        with pytest.raises(InputError, match="after must be text"):
+            checked(SCHEMA, {"lesson": "x", "after": wrong})
 
 
 @given(FIT, st.data())

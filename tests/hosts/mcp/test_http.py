@@ -5,13 +5,10 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import re
 import signal
 import socket
-import subprocess
-import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,51 +28,7 @@ ON = '[memory]\nbackend = "mnemopi"\n[autolearn]\nenabled = true\n'
 MARGIN = 8.0
 
 
-class Served:
-    """A server over HTTP, and what it said at its start."""
-
-    def __init__(self, *words: str, env: dict[str, str], cwd: Path) -> None:
-        command = [sys.executable, "-m", "lessonbook", "mcp", "--http", "--port", "0", *words]
-        self.process = subprocess.Popen(command, env=env, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.said = ""
-        for line in self.process.stderr or ():
-            self.said += line.decode()
-            if line.startswith(b"Ctrl-C"):
-                break
-        self.url = self._found(r"at (http://\S+)")
-        self.port = int(self._found(r":(\d+)/mcp"))
-
-    def _found(self, pattern: str) -> str:
-        found = re.search(pattern, self.said)
-        assert found, self.said
-        return found[1]
-
-    @property
-    def token(self) -> str:
-        return self._found(r"Bearer (\S+)")
-
-    def stop(self, number: int = signal.SIGTERM) -> tuple[int, bytes, bytes]:
-        """End it by a signal; return the exit code and what it printed since."""
-        self.process.send_signal(number)
-        out, err = self.process.communicate(timeout=60)
-        return self.process.returncode, out, err
-
-
-@pytest.fixture
-def serve(work: Path, env: dict[str, str]) -> Iterator[Callable[..., Served]]:
-    started: list[Served] = []
-
-    def start(*words: str, **more: str) -> Served:
-        started.append(Served(*words, env=env | more, cwd=work))
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.process.kill()
-        server.process.communicate()
-
-
-def posted(server: Served, headers: dict[str, str], method: str = "POST", path: str = "/mcp") -> int:
+def posted(server: Any, headers: dict[str, str], method: str = "POST", path: str = "/mcp") -> int:
     """Return the status for one message with these headers."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"})
@@ -89,7 +42,7 @@ def posted(server: Served, headers: dict[str, str], method: str = "POST", path: 
     return status
 
 
-def test_who_is_let_in(serve: Callable[..., Served]) -> None:
+def test_who_is_let_in(serve: Callable[..., Any]) -> None:
     server = serve()
     good = {"Authorization": f"Bearer {server.token}"}
     assert len(server.token) >= 40 and "This token is for this run" in server.said
@@ -147,7 +100,7 @@ def test_nothing_but_the_token_opens(token: str, sent: bytes, origins: list[byte
 @pytest.mark.parametrize("version", ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"])
 def test_a_session(
     version: str,
-    serve: Callable[..., Served],
+    serve: Callable[..., Any],
     configure: Callable[..., Path],
     greeted: Callable[[ClientSession, str], Awaitable[None]],
     tmp_path: Path,
@@ -199,7 +152,7 @@ def test_a_session(
 
 
 def test_it_ends_in_time_with_a_call_that_hangs_and_a_client_that_listens(
-    serve: Callable[..., Served], configure: Callable[..., Path], lock: Callable[..., Any]
+    serve: Callable[..., Any], configure: Callable[..., Path], lock: Callable[..., Any]
 ) -> None:
     configure(ON)
     server = serve(LESSONBOOK_MCP_TOKEN=OWN)
@@ -264,7 +217,7 @@ def test_a_port_that_is_taken_is_said(run: Callable[..., Any]) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/net/if_inet6"), reason="needs IPv6")  # noqa: PTH110
-def test_the_other_loopback(serve: Callable[..., Served]) -> None:
+def test_the_other_loopback(serve: Callable[..., Any]) -> None:
     server = serve("--host", "::1")
     with httpx2.Client(headers={"Authorization": f"Bearer {server.token}"}, timeout=60) as client:
         assert client.get(server.url).status_code not in (401, 421)

@@ -39,6 +39,7 @@ def test_a_lesson_from_first_to_last(version: str, talk: Talk, configure: Callab
         two = data["id"]
         text, _ = await call("recall", query="which port?")
         assert f"id: {one}" in text and f"id: {two}" in text
+        assert (await call("memory_edit", action="get", lesson=int(one)))[1]["id"] == one  # as some clients send it
         text, data = await edit("get", one)
         assert data["lesson"]["text"] == "The port is 8080." and data["lesson"]["tags"] == ["net"]
         assert json.loads(text) == data

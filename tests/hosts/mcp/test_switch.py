@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx2
 import pytest
 from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
 
 from lessonbook.core.project import from_folder
 
@@ -106,6 +108,86 @@ def test_one_session_without_learning(
         server.call(4, "lessons", {})
         assert ("Told True." in server.answer(4)["result"]["content"][0]["text"]) is is_on
         assert server.end() == 0
+
+
+@pytest.mark.parametrize("way", ["standard input and output", "http"])
+def test_what_a_person_says_in_another_terminal_holds_at_the_next_call(
+    way: str,
+    talk: TALK,
+    serve: Callable[..., Any],
+    run: Callable[..., Any],
+    commit: Callable[..., Path],
+    configure: Callable[..., Path],
+    greeted: Callable[..., Any],
+    home: Path,
+) -> None:
+    commit({"AGENTS.md": "- Run make test.\n", "skills/sizes/SKILL.md": "---\nname: sizes\ndescription: d\n---\n\nb\n"})
+    configure(ON.format("mnemopi"))
+    skill = {"action": "create", "description": "When it ships.", "body": "Look."}
+
+    def says(*words: str) -> None:
+        assert run(*words).returncode == 0, words
+
+    async def say(session: ClientSession) -> None:
+        async def call(tool: str, **arguments: Any) -> str:
+            return (await session.call_tool(tool, arguments)).content[0].text  # type: ignore[union-attr]
+
+        async def briefing() -> str:
+            return (await session.read_resource("lessonbook://briefing")).contents[0].text  # type: ignore[union-attr]
+
+        async def tools() -> list[str]:
+            return [tool.name for tool in (await session.list_tools()).tools]
+
+        for _ in range(2):  # off and on, and again
+            assert "Run make test." in await briefing() and "learn" in await tools()
+            says("learned", "off")
+            told = await briefing()
+            assert "Run make test." not in told and "Record what you learn" not in told
+            assert (await call("remember", text="A note.")).startswith("Note stored.")
+            assert (await call("lessons")).startswith("Learning is off")
+            assert "There is no skill" in await call("read_skill", name="sizes")
+            says("learned", "on")
+            assert "A note." not in await call("lessons")
+        assert (await call("learn", memory="One.", skill={**skill, "name": "a"})).endswith('Created managed skill "a".')
+        says("config", "set", "autolearn.review", "true")
+        assert "for review as" in await call("learn", memory="Two.", skill={**skill, "name": "b"})
+        says("config", "set", "autolearn.enabled", "false")
+        assert "learn" not in await tools() and "The learn tool is off here" in await call("learn", memory="Three.")
+        says("config", "set", "memory.backend", "off")
+        assert "lessonbook config set memory.backend" in await call("recall", query="One.")
+
+    if way == "http":
+        server = serve()
+
+        async def main() -> None:
+            client = httpx2.AsyncClient(headers={"Authorization": f"Bearer {server.token}"}, timeout=60)
+            async with (
+                client,
+                streamable_http_client(server.url, http_client=client) as streams,
+                ClientSession(*streams) as session,
+            ):
+                await greeted(session, "2025-06-18")
+                await say(session)
+
+        anyio.run(main)
+    else:
+        talk(say)
+
+
+def test_one_servers_no_learned_outlasts_the_persons_switch(
+    raw: Callable[..., Any], run: Callable[..., Any], commit: Callable[..., Path], configure: Callable[..., Path]
+) -> None:
+    commit({"AGENTS.md": "- Run make test.\n"})
+    configure(ON.format("mnemopi"))
+    servers = {True: raw(), False: raw("--no-learned")}
+    for server in servers.values():
+        server.start()
+    for number, (word, switched) in enumerate((("off", False), ("on", True), ("off", False), ("on", True)), 1):
+        assert run("learned", word).returncode == 0
+        for learned, server in servers.items():
+            server.ask(number, "resources/read", {"uri": "lessonbook://briefing"})
+            told = server.answer(number)["result"]["contents"][0]["text"]
+            assert ("Run make test." in told) == (learned and switched)
 
 
 def test_a_client_of_today_hears_of_changes_it_subscribed_to(talk: TALK, configure: Callable[..., Path]) -> None:

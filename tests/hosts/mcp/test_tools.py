@@ -176,7 +176,7 @@ def test_arguments_as_clients_really_send_them(
             ("remember", {"text": "x", "more": 1}, "'more' is not known"),
             ("recall", {"query": "x", "limit": 0}, "limit must be from 1 to 50"),
             ("manage_skill", {"action": "accept", "name": "x"}, "action must be one of create, update, delete"),
-            ("memory_edit", {"action": "get", "lesson": 1}, "lesson must be text"),
+            ("memory_edit", {"action": "get", "lesson": 1.5}, "lesson must be text"),
         ]
     ):
         is_error, text = call(f"wrong {number}", tool, arguments)

@@ -89,6 +89,28 @@ def test_a_lesson_in_both_banks_is_recalled_once(memory: MnemopiMemory) -> None:
     assert (memory.count(), len(memory.recent()), len(memory.recall("same"))) == (1, 1, 1)
 
 
+TOLD = st.lists(st.tuples(st.sampled_from("abcdef"), st.sampled_from(list(Scope)), st.booleans()), max_size=12)
+
+
+@settings(max_examples=30, deadline=None)
+@given(TOLD, st.integers(1, 8))
+def test_twins_count_once_and_what_is_forgotten_not_at_all(
+    tmp_path_factory: pytest.TempPathFactory, told: list[tuple[str, Scope, bool]], limit: int
+) -> None:
+    with closing(MnemopiMemory(tmp_path_factory.mktemp("bank") / "bank.db", "p-1", clock())) as bank:
+        kept: dict[tuple[str, Scope], bool] = {}
+        for text, scope, forget in told:
+            id = bank.store(Lesson(text, scope=scope)).id
+            assert id is not None
+            kept.pop((text, scope), None)  # told again it is the newest
+            kept[text, scope] = not forget
+            if forget:
+                bank.forget(id)
+        left = list(dict.fromkeys(text for (text, _), there in reversed(kept.items()) if there))
+        assert bank.count() == len(left)
+        assert [one.text for one in bank.recent(limit)] == left[:limit]
+
+
 def test_what_the_contract_wants_is_in_the_row(memory: MnemopiMemory, path: Path) -> None:
     memory.store(Lesson("a", "c", metadata={"session_id": "s", "cwd": "/x", "context": "c", "tool": "learn"}))
     row = rows(path, "SELECT bank, text, context, source, importance, veracity, memory_type, metadata FROM lessons")[0]

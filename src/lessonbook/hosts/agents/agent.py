@@ -60,6 +60,8 @@ class Dialect(Value):
     """Whether a stop is one that we caused ourselves, or the end of a turn that somebody broke off."""
     once: bool = False
     """Whether ``session-start`` is asked before every turn, so that it has to remember it has answered."""
+    told_early: bool = False
+    """Whether its stops say where its transcript is, and the end of its session does not."""
     turn: bytes = b""
     """A pattern that finds the lines of its transcript with which a person's turn begins."""
     no_turn: bytes = b""
@@ -88,6 +90,8 @@ class Agent(Value):
     """The command that runs one prompt without a person, the prompt as its last word."""
     budget: int = 8_000
     """How many characters of skill names and descriptions it lists before it cuts some."""
+    follows: bool = True
+    """Whether it finds a skill whose folder is a link; else skills are copied into its folder."""
     doubts: Callable[[Where, bool], Iterable[str]] = no_doubts
     """Returns what keeps hooks of ours from running, such as an approval only the person can give.
 

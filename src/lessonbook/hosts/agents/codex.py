@@ -117,7 +117,7 @@ AGENT = Agent(
     dialect=Dialect(
         EVENTS,
         answer,
-        turn=rb'"type"\s*:\s*"(?:user_message|turn_aborted)"',
+        turn=rb'"type"\s*:\s*"(?:user_message|UserMessage|turn_aborted)"',
         call=rb'"type"\s*:\s*"(?:function_call|local_shell_call|custom_tool_call|web_search_call)"',
     ),
     skills=lambda where: None,

@@ -68,6 +68,7 @@ AGENT = Agent(
         session="sessionId",
         transcript="transcriptPath",
         quiet=quiet,
+        told_early=True,
         turn=rb'"type"\s*:\s*"user\.message"',
         call=rb'"type"\s*:\s*"tool\.execution_start"',
         sample={"timestamp": 1_700_000_000_000},

@@ -71,6 +71,7 @@ AGENT = Agent(
         call=rb'"type"\s*:\s*"tool_use"',
         sample={"cursor_version": "2026.07.17", "generation_id": "g"},
     ),
-    skills=lambda where: None,
+    skills=lambda where: folder(where) / "skills",
+    follows=False,  # reported for its editor, its command line and its library, in several versions
     headless=("cursor-agent", "--output-format", "json", "-p"),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from lessonbook.hosts.agents.agent import PROMPT, SECONDS, SESSION_END, SESSION_START, Agent, Dialect
+from lessonbook.hosts.agents.agent import NAME, PROMPT, SECONDS, SESSION_END, SESSION_START, Agent, Dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from lessonbook.hosts.agents.agent import Data
 
 EVENTS = {SESSION_START: "pre_llm_call", PROMPT: "pre_llm_call", SESSION_END: "on_session_end"}
+
+_MISSING = b"requires the 'mcp' Python SDK"
+_ASK_SECONDS = 30.0
 
 
 def folder(where: Where) -> Path:
@@ -37,10 +40,12 @@ def entries(where: Where, wanted: Wanted) -> list[Entry]:
 
 
 def doubts(where: Where, ask: bool) -> Iterator[str]:
-    """Say which hooks of ours nobody agreed to yet."""
+    """Say which hooks of ours nobody agreed to yet, and where it cannot start servers at all."""
     from lessonbook.hosts.agents.looking import inside, table
 
     config = table(folder(where) / "config.yaml", "yaml")
+    if ask and inside(config, "mcp_servers", NAME) is not None and _cannot_serve(where):
+        yield "Hermes starts no server, as its own `mcp` extra is missing: pip install 'hermes-agent[mcp]' beside it"
     if config.get("hooks_auto_accept") is True:
         return
     agreed = table(folder(where) / "shell-hooks-allowlist.json", "json").get("approvals")
@@ -53,6 +58,22 @@ def doubts(where: Where, ask: bool) -> Iterator[str]:
                 row.get("event") == theirs and row.get("command") == command for row in known
             ):
                 yield f"Hermes skips our {theirs} hook until you agree to it: start hermes once and say yes"
+
+
+def _cannot_serve(where: Where) -> bool:
+    """Whether Hermes itself says that it lacks what it needs for servers; False where it cannot be asked."""
+    from lessonbook.core.errors import LessonbookError
+    from lessonbook.system import programs
+
+    program = where.search("hermes")
+    if program is None:
+        return False
+    try:
+        words = [program, "mcp", "test", NAME]
+        told = programs.run(words, b"", timeout=_ASK_SECONDS, folder=where.home, env=where.env)
+    except LessonbookError:
+        return False
+    return _MISSING in told.out or _MISSING in told.err
 
 
 def answer(event: str, text: str) -> Data:
@@ -78,6 +99,7 @@ AGENT = Agent(
     skills=lambda where: folder(where) / "skills",
     headless=("hermes", "-z"),
     doubts=doubts,
-    todo="Hermes runs a hook only after you agreed to it: start hermes once and answer its question.",
+    todo="Hermes runs a hook only after you agreed to it: start hermes once and answer its question. "
+    "For servers it needs its own extra `mcp`.",
     config="HERMES_HOME",
 )

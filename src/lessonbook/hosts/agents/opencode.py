@@ -28,6 +28,7 @@ def entries(where: Where, wanted: Wanted) -> list[Entry]:
     there = (own / name for name in _FILES if (own / name).is_file())
     path = Path(named) if named.startswith("/") else next(there, own / "opencode.json")
     server = {"type": "local", "command": list(wanted.server), "enabled": True}
+    server |= {"environment": dict(wanted.env)} if wanted.env else {}
     plugin = extensions.program(extensions.OPENCODE, "opencode", wanted)
     return [
         Entry(path, "json", SERVER, server, ("mcp", NAME)),

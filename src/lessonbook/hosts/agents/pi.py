@@ -11,6 +11,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lessonbook.actions.setup_entries import Entry, Wanted, Where
 
+_ABOUT = "Lessons of earlier sessions: recall them before work, and record what will matter again."
+_DECLARED = dict.fromkeys(("learn", "recall", "remember", "read_skill"), "direct")
+"""Tools its model is to see; it would not be told of any by name, and pi waits for a server that has such tools."""
+
 
 def folder(where: Where) -> Path:
     """Return its configuration folder."""
@@ -24,7 +28,7 @@ def entries(where: Where, wanted: Wanted) -> list[Entry]:
 
     text = extensions.program(extensions.PI, "pi", wanted)
     return [
-        shapes.server(folder(where) / "mcp.json", wanted),
+        shapes.server(folder(where) / "mcp.json", wanted, description=_ABOUT, toolExposure=_DECLARED),
         Entry(folder(where) / "extensions" / "lessonbook.ts", "text", "extension", text, mark=extensions.mark("pi")),
     ]
 

@@ -18,4 +18,6 @@ def readers(where: Where, state: Path, names: Iterable[str] | None = None) -> li
     """Return the agents that are set up, or those of ``names``, each with its folder and what its list may hold."""
     there = [name for name in (known(state) if names is None else names) if name in AGENTS]
     chosen = agents(there) if there else []
-    return [Reader(agent.name, agent.skills(where) or where.home / SHARED, agent.budget) for agent in chosen]
+    return [
+        Reader(agent.name, agent.skills(where) or where.home / SHARED, agent.budget, agent.follows) for agent in chosen
+    ]

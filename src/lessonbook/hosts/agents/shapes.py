@@ -18,7 +18,7 @@ MATCHERS = {"SessionStart": "startup|resume|clear|compact"}
 def server(path: Path, wanted: Wanted, *, top: str = "mcpServers", form: str = "json", **more: Any) -> Entry:
     """Return the entry of our server, as most agents take it: the program, its arguments, and ``more``."""
     program, *arguments = wanted.server
-    value = {**more, "command": program, "args": arguments}
+    value = {**more, "command": program, "args": arguments, **({"env": dict(wanted.env)} if wanted.env else {})}
     return Entry(path, form, SERVER, value, (top, NAME))
 
 

@@ -27,6 +27,7 @@ EXAMPLES = """
   lessonbook propose --dry-run                  show what would be offered and write nothing"""
 
 _SHOWN = 5
+_LINES = 8
 _MEMORIES = 500
 
 
@@ -170,11 +171,19 @@ def _offered(report: Report) -> Iterator[str]:
     for one in report.offered:
         yield ""
         yield f"  {one.id or '(dry run)'}  {_book(one)}  {one.title}"
-        yield from (f"      {line}" for line in one.text.splitlines()[:8])
+        yield from (f"      {line}" for line in _body(one.text)[:_LINES])
         yield f"      why: {one.why}"
     yield ""
     if not report.dry_run:
         yield f"see one: lessonbook learned diff {report.offered[0].id}"
+
+
+def _body(text: str) -> list[str]:
+    """The lines of a rule, or of a skill without its frontmatter and blank lines."""
+    lines = text.splitlines()
+    if lines[:1] == ["---"] and "---" in lines[1:]:
+        lines = [line for line in lines[lines.index("---", 1) + 1 :] if line.strip()]
+    return lines
 
 
 def _book(one: Offered) -> str:

@@ -61,12 +61,13 @@ def surroundings() -> tuple[Where, Wanted, Path]:
     """Return where agents keep their files, what is to be set up, and our state folder."""
     from lessonbook.actions.setup_entries import Wanted, Where
     from lessonbook.hosts.cli.here import setup
-    from lessonbook.system.settings import environment
+    from lessonbook.system.settings import environment, moving
     from lessonbook.system.surroundings import found, own_command
 
     where, settings = setup()
-    wanted = Wanted(own_command(), prompt=settings.recall_on_prompt)
-    return Where(where.home, environment(), found), wanted, where.state
+    env = environment()
+    wanted = Wanted(own_command(), prompt=settings.recall_on_prompt, env=moving(env))
+    return Where(where.home, env, found), wanted, where.state
 
 
 def _change(args: argparse.Namespace, out: Out) -> int:
@@ -89,6 +90,8 @@ def _change(args: argparse.Namespace, out: Out) -> int:
         failed = []
     turned_on = _turn_on(out) if settings else []
     published = _publish(args, out)
+    for made in plans if args.remove and not args.dry_run else ():
+        setup.tidy(made)
     problems = [*failed, *(problem for made in plans for problem in made.problems)]
     document = {
         "ok": not problems,
@@ -238,16 +241,17 @@ def _check(args: argparse.Namespace, out: Out) -> int:
 
 
 def _plugin(args: argparse.Namespace, out: Out) -> int:
+    from lessonbook.actions.publishing import carried
     from lessonbook.actions.setup_plugin import build
     from lessonbook.hosts.agents.registry import agent
-    from lessonbook.hosts.cli.here import folder
+    from lessonbook.hosts.cli.here import folder, setup
 
     name, place = args.plugin
     if args.agents:
         raise InputError("--plugin takes one agent and one folder, and no other agents.")
     where, wanted, _ = surroundings()
     target = folder(Path(place))
-    written = build(agent(name), where, wanted, target)
+    written = build(agent(name), where, wanted, target, carried(*setup(), agent(name).budget))
     document = {"ok": True, "agent": name, "folder": str(target), "files": [str(path) for path in written]}
     out.result(document, "\n".join(f"wrote {path}" for path in written))
     return 0

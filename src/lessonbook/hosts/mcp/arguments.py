@@ -1,8 +1,9 @@
 """Checks what a client sends against the tool's own schema, and takes it as it was meant.
 
 Some clients send every argument as text. So what is meant to be a list, an object, a number or a yes or no may come as
-JSON text; what is meant to be text stays exactly the text it is, also where it looks like JSON. ``null`` for an
-optional argument is the same as leaving it out; inside an object of changes it takes a value away.
+JSON text; what is meant to be text stays exactly the text it is, also where it looks like JSON. An id that looks like a
+whole number may come as one. ``null`` for an optional argument is the same as leaving it out; inside an object of
+changes it takes a value away.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from lessonbook.core.errors import InputError
-from lessonbook.hosts.mcp.schemas import Schema
+from lessonbook.hosts.mcp.schemas import ID, Schema
 
 _SHOWN = 40
 
@@ -56,6 +57,8 @@ def _value(schema: Schema, value: object, name: str) -> object:
     kind = schema["type"]
     said, fits = _KINDS[kind]
     meant = decoded(value) if isinstance(value, str) and kind != "string" else value
+    if schema.get("title") == ID and isinstance(value, int) and not isinstance(value, bool):
+        meant = _shown(value)
     if not fits(meant):
         raise InputError(f"{name} must be {said}, not {_kind_of(value)}.")
     if isinstance(meant, dict):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lessonbook.core.errors import InputError, SetupError
 from lessonbook.core.lesson import VERACITIES
 from lessonbook.hosts.mcp.plain import plain
-from lessonbook.hosts.mcp.schemas import answer, arguments, number, share, table, text, texts, things
+from lessonbook.hosts.mcp.schemas import answer, arguments, identity, number, share, table, text, texts, things
 from lessonbook.hosts.mcp.surroundings import Here
 from lessonbook.hosts.mcp.tools import Answer, Given, Tool
 
@@ -101,9 +101,9 @@ MEMORY_EDIT = Tool(
     arguments(
         ("action", "lesson"),
         action=text("What to do.", _ACTIONS),
-        lesson=text("The id of the lesson."),
+        lesson=identity("The id of the lesson."),
         changes=_CHANGES,
-        replacement=text("For invalidate: the id of the lesson that holds in its place."),
+        replacement=identity("For invalidate: the id of the lesson that holds in its place."),
     ),
     answer(
         ("id",),

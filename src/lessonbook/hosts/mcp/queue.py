@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lessonbook.hosts.mcp.plain import plain
-from lessonbook.hosts.mcp.schemas import answer, arguments, text, things
+from lessonbook.hosts.mcp.schemas import answer, arguments, identity, text, things
 from lessonbook.hosts.mcp.surroundings import Here
 from lessonbook.hosts.mcp.tools import Answer, Given, Tool
 
@@ -89,7 +89,7 @@ DIFF = Tool(
     "diff",
     "Show one proposal",
     "Show what one proposal would change, why it was proposed, and what to look at before deciding. It only reads.",
-    arguments(("id",), id=text("The candidate's id, as `pending` shows it, or its last six digits.")),
+    arguments(("id",), id=identity("The candidate's id, as `pending` shows it, or its last six digits.")),
     answer(
         ("id",),
         about=text("How to take it."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lessonbook.hosts.mcp.plain import plain
-from lessonbook.hosts.mcp.schemas import answer, anything, arguments, share, text, texts, things, whole
+from lessonbook.hosts.mcp.schemas import answer, anything, arguments, identity, share, text, texts, things, whole
 from lessonbook.hosts.mcp.surroundings import Here
 from lessonbook.hosts.mcp.tools import Answer, Given, Tool
 
@@ -99,7 +99,7 @@ LESSONS = Tool(
     "List what is remembered for this project, newest first. To find what fits a question, use `recall`.",
     arguments(
         limit=whole(f"How many at most; {_LISTED} where you do not say.", 1, 100),
-        after=text("The last id of the answer before, for the ones that follow it."),
+        after=identity("The last id of the answer before, for the ones that follow it."),
     ),
     answer(("lessons",), about=text("How to take them."), lessons=things("The lessons, newest first.")),
     _lessons,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 Schema: TypeAlias = "dict[str, Any]"
+ID = "Id"
 
 
 def arguments(required: Sequence[str] = (), /, **properties: Schema) -> Schema:
@@ -27,6 +28,11 @@ def table(description: str, **properties: Schema) -> Schema:
 def text(description: str, choices: Sequence[str] = ()) -> Schema:
     """Return the schema of a text, or of one of several words."""
     return {"type": "string", "description": description, **({"enum": list(choices)} if choices else {})}
+
+
+def identity(description: str) -> Schema:
+    """Return the schema of an id, which is text; a bank counts its lessons, so a client may send it as a number."""
+    return {**text(description), "title": ID}
 
 
 def texts(description: str) -> Schema:

@@ -27,6 +27,7 @@ from mcp.shared.subscriptions import ToolsListChanged
 
 from lessonbook.core.errors import LessonbookError
 from lessonbook.core.redact import redact
+from lessonbook.core.screen import short
 from lessonbook.core.version import __version__
 from lessonbook.hosts.mcp import learning, resources
 from lessonbook.hosts.mcp.arguments import decoded
@@ -41,6 +42,7 @@ NAME = "lessonbook"
 LOOK = 1.0
 """Seconds between two looks at the configuration, for clients that want to hear that the list of tools has changed."""
 _SESSIONS = 1_000
+_SENTENCE_MOST = 4_000
 _Found = TypeVar("_Found")
 Report = Callable[[Exception], str]
 
@@ -230,8 +232,9 @@ class Host:
         return await to_thread.run_sync(work, limiter=self._threads)
 
     def _sentence(self, error: Exception) -> str:
-        """Return what to say of ``error``, which may repeat what was sent, and what was sent may hold a secret."""
-        return redact(str(error) if isinstance(error, LessonbookError) else self._report(error)).text
+        """Return what to say of ``error``, which may repeat what was sent: that may hold a secret, or megabytes."""
+        told = redact(str(error) if isinstance(error, LessonbookError) else self._report(error)).text
+        return short(told, _SENTENCE_MOST)
 
 
 def _absent(name: str) -> Answer:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from lessonbook.core.errors import LessonbookError
 from lessonbook.core.value import Value
+from lessonbook.system.projects import Projects
 from lessonbook.system.settings import Places, Settings, load, places
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Surroundings:
         self.session_id = session_id
         self.learned = learned
         self.now = now
+        self._projects = Projects()
         self._lock = Lock()
         self._open: dict[tuple[Settings, Project, Path], Memory] = {}
 
@@ -78,9 +80,8 @@ class Surroundings:
     def memory(self, settings: Settings, cwd: Path) -> Memory:
         """Return the memory of the project of ``cwd``, open already where it was asked for before."""
         from lessonbook.memory.registry import open_memory
-        from lessonbook.system.projects import identify
 
-        project = identify(cwd)  # asks git, which may be slow: outside the lock
+        project = self._projects.identify(cwd)  # may ask git, which may be slow: outside the lock
         key = (settings, project, cwd)
         with self._lock:
             if key not in self._open:

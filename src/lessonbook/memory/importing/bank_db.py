@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 
 from lessonbook.core.errors import StoreError
 from lessonbook.core.lesson import Lesson, Scope
-from lessonbook.memory.importing.sqlite_rows import MAGIC, Damaged, Source, opened
 from lessonbook.memory.importing.values import Imported, ReadProblem, count, epoch, finite, imported, part, texts
+from lessonbook.system.sqlite_rows import MAGIC, Damaged, Source, opened
 
 NAME = "bank.db"
 _MARK, _MARK_AT = b"LBk1", 68

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from lessonbook.core.errors import StoreError
 from lessonbook.memory.importing.mnemopi_tables import MEMORIES, SHARED, TABLES, finished
-from lessonbook.memory.importing.sqlite_rows import BROKEN, MAGIC, Damaged, Source, opened
 from lessonbook.memory.importing.values import Imported, ReadProblem
+from lessonbook.system.sqlite_rows import BROKEN, MAGIC, Damaged, Source, opened
 
 NAME = "mnemopi.db"
 _BANKS = "banks"

@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from lessonbook.core.errors import InputError, StoreError, reason
+from lessonbook.core.screen import quoted
 from lessonbook.core.value import Value
 
 TYPE_CHECKING = False
@@ -54,7 +55,7 @@ KINDS: dict[str, Kind] = {
 def reader(kind: str) -> Reader:
     """Return the module that reads a kind of ``KINDS``. Raises ``InputError``, with the choices, for any other."""
     if kind not in KINDS:
-        raise InputError(f"There is no kind {kind!r} to import; there are {', '.join(KINDS)}.")
+        raise InputError(f"There is no kind {quoted(kind)} to import; there are {', '.join(KINDS)}.")
     found: Reader = import_module(f"lessonbook.memory.importing.{KINDS[kind].module}")
     return found
 

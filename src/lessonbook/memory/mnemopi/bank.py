@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
 
 from lessonbook.core.errors import LessonbookError, StoreError
 from lessonbook.core.lesson import EMPTY, Change, Kept, Lesson, Outcome, Recalled, Receipt, Scope
@@ -16,18 +15,21 @@ from lessonbook.memory.mnemopi.fields import CONTEXT_LIMIT, TEXT_LIMIT
 from lessonbook.memory.mnemopi.rows import SHARED
 from lessonbook.memory.mnemopi.searching import Searching
 from lessonbook.memory.mnemopi.vectors import Vectors
-from lessonbook.memory.vectors.embedder import Embedder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from lessonbook.memory.mnemopi.care import Care
     from lessonbook.memory.mnemopi.editing import Editing
     from lessonbook.memory.mnemopi.telling import Teller
+    from lessonbook.memory.vectors.embedder import Embedder
+
+    _T = TypeVar("_T")
 
 BANK_FILE = "bank.db"
 _CATCH_UP = 200
 """Lessons embedded before a recall: about 20 ms."""
-_T = TypeVar("_T")
 
 
 def banks_of(project: str, scoping: str) -> tuple[str, ...]:
@@ -203,10 +205,8 @@ class MnemopiMemory:
             return self._searching.newest(db, limit, self._now())
 
     def _counted(self) -> int:
-        marks = ", ".join("?" * len(self._banks))
-        query = f"SELECT count(DISTINCT same) FROM lessons WHERE bank IN ({marks}) AND forgotten IS NULL"
         with self._file.reading() as db:
-            return int(db.execute(query, self._banks).fetchone()[0])
+            return self._searching.count(db)
 
     def _catch_up(self) -> None:
         """Embed what was written without an embedder, a little at each recall, and only when nobody else writes."""

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, TypeVar
 
 from lessonbook.core.lesson import Kept, Lesson, Scope
 from lessonbook.core.tidy import same_text, tidy_lesson
 
-_T = TypeVar("_T", list[Any], dict[str, Any])
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    _T = TypeVar("_T", list[Any], dict[str, Any])
+
 SHARED = "global"
 """The bank every project recalls. A project's own bank is its slug, which always ends in a digest."""
 

@@ -127,7 +127,9 @@ DROP TRIGGER lessons_changed;
 DROP TABLE lessons_fts;
 """
 
-STEPS: tuple[str, ...] = (_FIRST, _SECOND)
+_THIRD = "CREATE INDEX lessons_forgotten ON lessons (bank) WHERE forgotten IS NOT NULL;\n"
+
+STEPS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD)
 """One script per version. ``lessons.same`` is what two spellings of a lesson share; ``seen`` when it was last told.
 
 ``invalid`` is when a lesson stopped holding and ``superseded_by`` what holds in its place; ``forgotten`` when it was

@@ -13,12 +13,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from lessonbook.memory.vectors.embedder import Embedder
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from lessonbook.memory.vectors.embedder import Embedder
 
 SLOTS = 64
 """Lessons in one block: a write changes one page of the file, and 100,000 lessons are 1,563 rows to load."""

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lessonbook.memory.vectors.embedder import Embedder
 from lessonbook.memory.vectors.wordllama import open_wordllama
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lessonbook.memory.vectors.embedder import Embedder
 
 EMBEDDERS: dict[str, Callable[[], Embedder | None]] = {"wordllama": open_wordllama}
 """By name, the first that is installed is used; each returns ``None`` where it is not."""

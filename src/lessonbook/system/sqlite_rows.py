@@ -88,6 +88,26 @@ class Source:
                 return
             start = found[-1][0] + 1
 
+    def numbers(self, table: str, column: str, value: object, order: Sequence[str] = ()) -> list[int]:
+        """Return the numbers of the rows with this value, in this order; none where that cannot be told."""
+        ordered = f" ORDER BY {', '.join(map(_quoted, order))}" if order else ""
+        query = f"SELECT rowid FROM {_quoted(table)} WHERE {_quoted(column)} = ?{ordered}"
+        for tried in (query, query.removesuffix(ordered)):
+            try:
+                return [row[0] for row in self._db.execute(tried, (value,)).fetchall()]
+            except BROKEN:
+                continue
+        return []
+
+    def row(self, table: str, number: int, columns: Sequence[str]) -> dict[str, object] | None:
+        """Return one row by its number; ``None`` where it cannot be read."""
+        query = f"SELECT {', '.join(map(_quoted, columns))} FROM {_quoted(table)} WHERE rowid = ?"
+        try:
+            found = self._db.execute(query, (number,)).fetchone()
+        except BROKEN:
+            return None
+        return dict(zip(columns, found, strict=True)) if found else None
+
     def _damaged(self, table: str, start: int, error: Exception) -> Damaged:
         """Find the first number behind the damage from which rows can be read again."""
         number = self._next(table, start)

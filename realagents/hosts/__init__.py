@@ -1,0 +1,1 @@
+"""The real agents, one module each, by name."""
