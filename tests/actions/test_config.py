@@ -98,3 +98,10 @@ def test_the_editor_model_is_shown_and_set_by_hand(file: Path) -> None:
     with pytest.raises(InputError, match=r"set by hand, in .*command = "):
         change(places(), "editor.model", "other")
     assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("key", ["nightly.agent", "agents.claude.model", "prices.x"])
+def test_what_the_night_alone_reads_is_written_by_hand(file: Path, key: str) -> None:
+    for ask in (lambda: get(places(), key), lambda: change(places(), key, "x")):
+        with pytest.raises(InputError, match=r"write it into the file by hand \(docs/nightly.md says how\)"):
+            ask()

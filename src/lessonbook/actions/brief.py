@@ -88,9 +88,9 @@ def brief(
     read = sources.read(cwd, places, settings, learned, now)
     most = _UNBOUNDED if full else _LOOKED_INTO
     blocks = [
-        *(_rules_block(kind, head, most, cwd) for kind, head in read.heads.items()),
+        *(rules_block(kind, head, most, cwd) for kind, head in read.heads.items()),
         _record_block(settings, learned),
-        _dated_block(read.heads, most),
+        dated_block(read.heads, most),
         _skills_block(read.catalogue, most),
         _memories_block(read.memories),
     ]
@@ -130,9 +130,13 @@ def _pieces(text: str, most: int) -> tuple[tuple[str, ...], int]:
     return paragraphs(embedded(text[:end])) if text.strip() else (), text.count("\n\n", end)
 
 
-def _rules_block(kind: str, head: Head, most: int, cwd: Path) -> Block:
+def rules_block(kind: str, head: Head, most: int = _LOOKED_INTO, cwd: Path | None = None) -> Block:
+    """Return what review accepted into one book's ``AGENTS.md``; ``kind`` says for whom it holds.
+
+    With ``cwd`` the evidence that a project's lessons cite is checked there.
+    """
     items, beyond = _pieces(head.agents, most)
-    if kind == THIS_PROJECT:
+    if kind == THIS_PROJECT and cwd is not None:
         items = tuple(_checked(item, cwd) for item in items)
     return Block(
         title=f"Lessons for {kind}",
@@ -166,7 +170,8 @@ def _record_block(settings: Settings, learned: bool) -> Block:
     return Block(title="Record what you learn", items=(RECORD_RULE,) if offered else (), share=600)
 
 
-def _dated_block(heads: Mapping[str, Head], most: int) -> Block:
+def dated_block(heads: Mapping[str, Head], most: int = _LOOKED_INTO) -> Block:
+    """Return the books' dated files, newest first."""
     files = [(name, kind, text) for kind, head in heads.items() for name, text in head.dated.items()]
     items, beyond = [], 0
     for name, kind, text in sorted(files, key=lambda file: file[0], reverse=True):

@@ -36,6 +36,8 @@ ABOUT: Mapping[str, str] = {
 }
 """Every setting, in the order it is listed, and what it does."""
 _CHOICES: Mapping[str, Collection[str]] = {"memory.backend": BACKENDS, "memory.scoping": SCOPINGS}
+_OF_THE_NIGHT = ("nightly", "agents", "judge", "prices")
+"""Tables that only the night reads."""
 _BY_HAND = (
     '{key} is set by hand, in {file}: a table [editor] with command = ["claude", "-p"], or with url and model '
     "(and key_env, timeout)."
@@ -128,6 +130,8 @@ def _typed(places: Places, key: str, text: str) -> bool | int | str:
 
 
 def _known(key: str) -> None:
+    if key.partition(".")[0] in _OF_THE_NIGHT:
+        raise InputError(f"{key} is not shown or set here: write it into the file by hand (docs/nightly.md says how).")
     if key not in ABOUT:
         near = get_close_matches(key[:40], ABOUT, n=1, cutoff=0.4)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(ABOUT)}."

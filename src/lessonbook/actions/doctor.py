@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lessonbook.actions import doctor_memory
+from lessonbook.actions import doctor_memory, doctor_night
 from lessonbook.actions.check import Check, Level
 from lessonbook.core.errors import BusyError, LessonbookError, SetupError
 from lessonbook.system import git
@@ -36,6 +36,7 @@ def examine(places: Places, cwd: Path, now: float) -> list[Check]:
     checks += _tried("skills", lambda: _skills(places, settings, cwd))
     checks += _tried("agents", lambda: _agents(places, cwd))
     checks += _tried("briefing", lambda: _briefing(places, settings, cwd, now))
+    checks += _tried("night", lambda: doctor_night.look(places, now))
     return checks
 
 

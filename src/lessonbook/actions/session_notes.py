@@ -45,6 +45,15 @@ def read(folder: Path, name: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def read_start(folder: Path) -> list[dict[str, Any]]:
+    """Return what was noted of each repository before a session's first turn; nothing where that is not there."""
+    try:
+        found = loads(files.read_bytes(folder / START) or b"[]")
+    except (LessonbookError, ValueError, RecursionError):
+        return []
+    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+
+
 def write(folder: Path, name: str, value: object) -> bool:
     """Write one note whole; say whether it was written. Never raises: no session may fail by it."""
     try:

@@ -21,6 +21,8 @@ from lessonbook.transcripts.walk import Found, default_roots, find, read_found
 
 _OURS = ((OPENING, CLOSING), (REMINDER, CLOSING), (RECALL_OPENING, RECALL_CLOSING))
 """The first and last lines of what hooks put into sessions."""
+REPLAYS = "/lessonbook/nights/work/"
+"""What stands in the folder of every session that was a replay of the night's."""
 Progress = Callable[[int, int, str], None]
 """Called with files done, files in all, and the file that is next."""
 
@@ -54,6 +56,7 @@ class Reading:
     """Reads files one at a time and keeps only counts; iterate ``sessions`` once."""
 
     agents: dict[str, AgentCounts] = field(default_factory=dict)
+    _replays: Counter[str] = field(default_factory=Counter)
     unread: dict[str, str] = field(default_factory=dict)
     """Files that were not read, and why."""
     _given: set[str] = field(default_factory=set)
@@ -81,9 +84,11 @@ class Reading:
         files, seen = find(roots), Seen()
         told = _told(files, progress)
         for item in read_found(told, seen) if cursors is None else new_found(told, cursors, seen):
-            if isinstance(item, Session):
-                yield _in_their_own_words(item)
-            else:
+            if isinstance(item, Session) and REPLAYS in (item.cwd or ""):
+                self._replays[item.path] += 1  # nobody's session: a request that the night ran once more
+            elif isinstance(item, Session):
+                yield in_their_own_words(item)
+            elif not item.sessions or item.sessions != self._replays[item.path]:
                 self._count(item, named=paths is not None)
 
     def _count(self, report: ReadReport, named: bool) -> None:
@@ -105,8 +110,8 @@ def _worth_telling(path: str) -> bool:
     return ".jsonl" in Path(path).name or Path(path).is_dir()
 
 
-def _in_their_own_words(session: Session) -> Session:
-    """The session without the texts of ours that its prompts quote: nobody typed those."""
+def in_their_own_words(session: Session) -> Session:
+    """Return the session without the texts of ours that its prompts quote: nobody typed those."""
     said = (text for turn in session.turns for text in (turn.prompt, *turn.steered))
     if not any(opening in text for text in said for opening, _ in _OURS):
         return session

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from lessonbook.core.agent_run import Permission, Ran, Task
 from lessonbook.core.candidate import Passed, Proposal
 from lessonbook.core.cursor import Resume
 from lessonbook.core.extraction import Extraction
@@ -166,6 +167,43 @@ class Chat(Protocol):
 
     def __call__(self, prompt: str, /) -> Reply | str:
         """Return the answer. Raises ``ModelError`` where there is none and ``SetupError`` where none is set up."""
+        ...
+
+
+@runtime_checkable
+class AgentRunner(Protocol):
+    """One coding agent that runs without a person: the command, what surrounds it, and how to read how it ended.
+
+    Pure: ``system.agents.running`` starts it. ``words`` and ``environment`` raise ``InputError`` for a task the agent
+    cannot be given, such as a permission it cannot keep.
+    """
+
+    name: str
+    reader: str
+    """The name of the reader of its transcripts, as ``TranscriptReader.agent``."""
+    bounded: bool
+    """Whether it stops by itself at ``Task.dollars``."""
+    permissions: frozenset[Permission]
+    """Those it can keep."""
+    hosts: tuple[str, ...]
+    """Where its model answers, unless the environment names another place."""
+    transcripts: str
+    """The folder of its transcripts; empty where its reader knows."""
+
+    def words(self, task: Task) -> Sequence[str]:
+        """Return the command."""
+        ...
+
+    def environment(self, task: Task) -> Mapping[str, str]:
+        """Return the variables it needs beside the person's own."""
+        ...
+
+    def data(self, task: Task) -> bytes:
+        """Return what it reads on standard input."""
+        ...
+
+    def told(self, task: Task, code: int, out: str, err: str) -> Ran:
+        """Return how a run ended, from its exit code and all it wrote. Never raises for what it wrote."""
         ...
 
 

@@ -38,6 +38,11 @@ def ask_editor(prompt: str, where: Places, purpose: str) -> Reply:
     editor = load(where).editor
     if editor is None:
         raise needed(where, purpose)
+    return ask_recorded(editor, prompt, where, purpose)
+
+
+def ask_recorded(editor: Editor, prompt: str, where: Places, purpose: str) -> Reply:
+    """Ask this model once and record what it took, as ``ask_editor`` does."""
     started, reply = time.monotonic(), None
     try:
         reply = ask(editor, prompt)

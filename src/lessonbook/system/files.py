@@ -161,6 +161,14 @@ def make_private_file(path: Path) -> None:
         os.close(handle)
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder only its owner can look into, and those above it, where it is missing. Raises ``StoreError``."""
+    try:
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be made: {reason(error)}.") from error
+
+
 def sync_folder(folder: Path) -> None:
     """Make renames inside ``folder`` durable; does nothing where the file system cannot."""
     try:

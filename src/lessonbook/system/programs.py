@@ -47,18 +47,28 @@ class _Pipes:
     err: bytearray = field(default_factory=bytearray)
 
 
-def run(argv: Sequence[str], data: bytes, *, timeout: float, folder: Path, env: Mapping[str, str]) -> Ended:
+def run(
+    argv: Sequence[str],
+    data: bytes,
+    *,
+    timeout: float,
+    folder: Path,
+    env: Mapping[str, str],
+    most: int = OUTPUT,
+    notice: float = 0.0,
+) -> Ended:
     """Run ``argv`` (no shell) in ``folder`` with ``data`` as its standard input, and return how it ended.
 
     Raises ``SetupError`` where it cannot be started, and ``ModelError`` where it takes longer than ``timeout`` seconds
-    or writes more than ``OUTPUT`` bytes; it and its process group are dead by then.
+    or writes more than ``most`` bytes; it and its process group are dead by then. One that must end is told so
+    ``notice`` seconds before it is killed.
     """
     with _unwinding():
         process = _started(argv, folder, env)
         try:
-            pipes = _exchange(process, data, time.monotonic() + timeout, f"the command {argv[0]!r}", timeout)
+            pipes = _exchange(process, data, time.monotonic() + timeout, f"the command {argv[0]!r}", timeout, most)
         finally:
-            _kill(process)
+            _kill(process, notice)
     return Ended(process.returncode, bytes(pipes.out), bytes(pipes.err))
 
 
@@ -95,7 +105,9 @@ def _unwinding() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
 
 
-def _exchange(process: subprocess.Popen[bytes], data: bytes, deadline: float, name: str, timeout: float) -> _Pipes:
+def _exchange(
+    process: subprocess.Popen[bytes], data: bytes, deadline: float, name: str, timeout: float, most: int
+) -> _Pipes:
     pipes = _Pipes(memoryview(data))
     with selectors.DefaultSelector() as selector:
         for stream, event in _streams(process):
@@ -111,8 +123,8 @@ def _exchange(process: subprocess.Popen[bytes], data: bytes, deadline: float, na
             # Its exit ends it, whoever else still holds its output open.
             if ended is not None and (not _reading(process, selector) or now > ended + _DRAIN):
                 return pipes
-            if len(pipes.out) > OUTPUT:
-                raise ModelError(f"{name} wrote more than {OUTPUT:,} bytes, and was stopped.")
+            if len(pipes.out) > most:
+                raise ModelError(f"{name} wrote more than {most:,} bytes, and was stopped.")
             if now > deadline:
                 raise ModelError(f"{name} did not answer within {timeout:g} seconds, and was stopped.")
 
@@ -160,7 +172,12 @@ def _move(
         key.fileobj.close()  # type: ignore[union-attr]  # a stream of the process, never a number
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
+def _kill(process: subprocess.Popen[bytes], notice: float) -> None:
+    if notice and not _has_ended(process):
+        process.terminate()
+        until = time.monotonic() + notice
+        while not _has_ended(process) and time.monotonic() < until:
+            time.sleep(_SLICE)
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):  # everything in the group has ended by itself

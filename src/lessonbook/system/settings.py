@@ -187,25 +187,26 @@ def parse(table: Mapping[str, Any], where: Places) -> Settings:
         hindsight_url=_text(hindsight, "hindsight.url", "") or None,
         review_name=_text(review, "review.name", "") or None,
         review_email=_text(review, "review.email", "") or None,
-        editor=_editor(_table(table, "editor")),
+        editor=editor_of(_table(table, "editor"), "editor"),
     )
 
 
-def _editor(table: Mapping[str, Any]) -> Editor | None:
+def editor_of(table: Mapping[str, Any], name: str) -> Editor | None:
+    """Return the model that the table ``name`` describes; ``None`` for an empty one. Raises ``SetupError``."""
     if not table:
         return None
     command, timeout = table.get("command", []), table.get("timeout", 300)
     if not isinstance(command, list) or not all(isinstance(part, str) and part for part in command):
-        raise SetupError('editor.command must be a list of words in the configuration, such as ["claude", "-p"].')
+        raise SetupError(f'{name}.command must be a list of words in the configuration, such as ["claude", "-p"].')
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= 3600:
-        raise SetupError(f"editor.timeout must be a number of seconds up to 3600, not {timeout!r}.")
-    url, model, key = (_text(table, f"editor.{name}", "") for name in ("url", "model", "key_env"))
+        raise SetupError(f"{name}.timeout must be a number of seconds up to 3600, not {timeout!r}.")
+    url, model, key = (_text(table, f"{name}.{field}", "") for field in ("url", "model", "key_env"))
     if bool(command) == bool(url):
-        raise SetupError("editor needs either command or url in the configuration, not both.")
+        raise SetupError(f"{name} needs either command or url in the configuration, not both.")
     if url and not model:
-        raise SetupError("editor.model must name the model to ask at editor.url in the configuration.")
+        raise SetupError(f"{name}.model must name the model to ask at {name}.url in the configuration.")
     if command and (model or key):
-        raise SetupError("editor.model and editor.key_env belong to editor.url; put the model into editor.command.")
+        raise SetupError(f"{name}.model and {name}.key_env belong to {name}.url; put the model into {name}.command.")
     return Editor(tuple(command), url, model, key, float(timeout))
 
 
