@@ -23,6 +23,13 @@ def test_what_propose_writes_is_understood() -> None:
     assert found.others == ()
 
 
+def test_a_replay_is_told_with_its_route_before_and_after() -> None:
+    told = [("Replay-before", "3 findings, 2 failed, 19 calls"), ("Replay-after", "0 findings, 0 failed, 8 calls")]
+    told += [("Replay-spent", "$0.21"), ("Replay-judge", "the answer is at least as good")]
+    found = grounds(told)
+    assert [value for _, value in found.replay] == [told[0][1], told[1][1], told[3][1], "$0.21"] and found.others == ()
+
+
 KEYS = st.sampled_from(
     ["Proposer", "Evidence-kind", "Evidence-key", "Evidence-count", "Evidence-dates", "Evidence-session",
      "Evidence-failed", "Evidence-agents", "Edited-by", "Split-from"]

@@ -15,6 +15,8 @@ WHY = {
     "blocked": "A rule or hook stopped a command.",
     "corrected": "A person typed the same correction after a wrong step.",
     "recorded": "An agent or a person recorded it as a lesson.",
+    "replayed": "A past request, played again with it, took a shorter way to an answer at least as good.",
+    "retire": "It takes out a lesson that changed nothing, or tells to use what is gone.",
     "skill": "An agent offered a skill that it wrote while it worked.",
 }
 """What each kind of evidence means, in a sentence."""
@@ -22,6 +24,13 @@ _COUNT = re.compile(r"(\d+) (\w+) in (\d+) sessions?\Z")
 _DATES = re.compile(r"(\d{4}-\d{2}-\d{2})(?:\.\.(\d{4}-\d{2}-\d{2}))?\Z")
 _MARK = re.compile(r"(\S+)(?: turn (\d+))?(?: \((.*)\))?\Z")
 _TOLD = {"Proposer", *(f"Evidence-{name}" for name in ("kind", "key", "agents", "count", "dates", "session"))}
+_REPLAY = {
+    "before": "The way before",
+    "after": "The way with it",
+    "agent": "Played by",
+    "judge": "The judge",
+    "spent": "What it cost",
+}
 _EXAMPLES = {"failed": "What failed", "error": "How it failed", "worked": "What worked", "said": "What was said"}
 
 
@@ -54,6 +63,8 @@ class Grounds(Value):
     marks: tuple[Mark, ...]
     examples: tuple[tuple[str, str], ...]
     """``(What failed, the call)`` and so on, in the order to read them."""
+    replay: tuple[tuple[str, str], ...]
+    """What playing a past request again showed: its route cost before and after, who judged, what it cost."""
     others: tuple[tuple[str, str], ...]
     """Every other trailer, such as who edited it and what it was split from."""
 
@@ -64,7 +75,8 @@ def grounds(trailers: Sequence[tuple[str, str]]) -> Grounds:
     dates = _DATES.match(told.get("Evidence-dates", ""))
     kind = told.get("Evidence-kind", "")
     examples = [(title, told[f"Evidence-{name}"]) for name, title in _EXAMPLES.items() if f"Evidence-{name}" in told]
-    known = _TOLD | {f"Evidence-{name}" for name in _EXAMPLES}
+    replay = [(title, told[f"Replay-{name}"]) for name, title in _REPLAY.items() if f"Replay-{name}" in told]
+    known = _TOLD | {f"Evidence-{name}" for name in _EXAMPLES} | {f"Replay-{name}" for name in _REPLAY}
     return Grounds(
         why=WHY.get(kind, ""),
         kind=kind,
@@ -76,6 +88,7 @@ def grounds(trailers: Sequence[tuple[str, str]]) -> Grounds:
         last=(dates[2] or dates[1]) if dates else "",
         marks=tuple(_mark(value) for key, value in trailers if key == "Evidence-session"),
         examples=tuple(examples),
+        replay=tuple(replay),
         others=tuple((key, value) for key, value in trailers if key not in known),
     )
 

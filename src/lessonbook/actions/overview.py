@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from lessonbook.actions.findings import Account, Seen, Which, account
+from lessonbook.actions.night_folder import records
 from lessonbook.actions.watch import Watch, watch
 from lessonbook.core.value import Value
 from lessonbook.proposers.wording import example
 from lessonbook.system.settings import Places, Settings
+
+_NIGHTS = 60
+"""Nights that are told of, the newest."""
 
 
 class Overview(Value):
@@ -29,6 +33,30 @@ def overview(places: Places, settings: Settings, env: Mapping[str, str], now: fl
 def narrowed(found: Account, which: Which) -> Account:
     """Return the account of those sessions that count, without reading any again."""
     return Account([seen for seen in found.sessions if _counts(seen, which)], found.reading)
+
+
+def nights(places: Places) -> list[dict[str, Any]]:
+    """Return the last nights, newest first: ``{night, began, spent, most, offered, rounds, note}``. Never raises."""
+    return [
+        {
+            "night": str(one.get("night", "")),
+            "began": one["began"] if isinstance(one.get("began"), int) else 0,
+            "spent": _dollars(one.get("spent")),
+            "most": _dollars(one.get("most")),
+            "offered": _count(one.get("offered")),
+            "rounds": _count(one.get("rounds")),
+            "note": "; ".join(str(said) for said in (one.get("note"), one.get("failed")) if said),
+        }
+        for one in records(places.state, _NIGHTS)
+    ]
+
+
+def _count(value: object) -> int:
+    return len(value) if isinstance(value, list) else 0
+
+
+def _dollars(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def told(seen: Seen) -> list[dict[str, Any]]:

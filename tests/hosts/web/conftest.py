@@ -83,6 +83,12 @@ class Served:
         """Send a form."""
         return self.ask("POST", path, urlencode(fields), headers)
 
+    def follow(self, answer: Answer) -> Answer:
+        """Go where an answer sends the browser."""
+        while answer.status == 303:
+            answer = self.get(answer.headers["location"])
+        return answer
+
     def stop(self, number: int = signal.SIGTERM) -> tuple[int, str]:
         """End it by a signal; return the exit code and what it said since."""
         self.process.send_signal(number)

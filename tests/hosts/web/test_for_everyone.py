@@ -105,6 +105,8 @@ def test_no_violation_on_any_page(serve: Any, open_page: Any, ids: list[str], ho
     page.goto(server.origin)
     page.keyboard.press("?")
     found += [f"help: {line}" for line in violations(page)]
+    moves = page.evaluate("getComputedStyle(document.documentElement).scrollBehavior")
+    assert moves == ("auto" if how is SMALL else "smooth")
     assert not found, "\n".join(found)
     open_page.wrong[:] = [line for line in open_page.wrong if "404" not in line]  # the page that is not there
 

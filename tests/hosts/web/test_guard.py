@@ -127,6 +127,19 @@ def test_another_page_decides_nothing(serve: Any, book: Path, offered: Any, head
     assert server.post("/reject", fields).status == 303 and waiting(book) == []
 
 
+def test_two_tabs_accept_one_candidate_once(serve: Any, book: Path, offered: Any) -> None:
+    one, two = offered(book, "One.", "Two.")
+    server = serve()
+    commits = {row["id"]: row["commit"] for row in queue.pending(book)}
+    went = [server.post("/accept", {"in": "global", "id": one, "commit": commits[one]}) for _ in range(2)]
+    texts = [server.follow(answer).text for answer in went]
+    assert "Accepted" in texts[0] and "refused" not in texts[0]
+    assert "pending as" in texts[1] and 'class="notice refused"' in texts[1]
+    assert (book / "AGENTS.md").read_text() == "Lint first.\n\nOne.\n"
+    moved = server.post("/accept", {"in": "global", "id": two, "commit": commits[two]})  # restacked since it was shown
+    assert "Accepted" in server.follow(moved).text and waiting(book) == []
+
+
 def test_only_our_own_forms_are_taken(serve: Any, book: Path, offered: Any) -> None:
     (id,) = offered(book, "One.")
     server = serve()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Callable
@@ -90,6 +91,18 @@ def test_the_chart_is_a_file_of_its_own_with_every_number_in_words(
     assert server.get("/report?since=nonsense").status == 400
     for odd in ("-1", "x", "9", "%EF%BC%91"):
         assert server.get(f"/session?n={odd}").status == 404
+
+
+def test_what_nights_cost(serve: Any, book: Path, home: Path) -> None:
+    nights = home / ".local/state/lessonbook/nights"
+    for day, spent in (("01", 0.25), ("02", 1.5)):
+        (nights / f"202612{day}-030000").mkdir(parents=True)
+        record = {"night": f"202612{day}-030000", "began": 1_796_000_000, "spent": spent, "most": 2, "offered": [{}]}
+        (nights / f"202612{day}-030000" / "record.json").write_text(json.dumps(record))
+    (nights / "20261203-030000").mkdir()
+    (nights / "20261203-030000" / "record.json").write_text("{not json")
+    page = serve().get("/report").text
+    assert "$1.75 in the last 2 nights, for 2 candidates" in page and "<td>$1.50</td>" in page
 
 
 def test_without_sessions_it_says_so(serve: Any, open_page: Any, book: Path) -> None:

@@ -165,8 +165,8 @@ def compact(site: Site, request: Request, form: Form) -> Response:
         from lessonbook.system.chat import needed
 
         raise needed(site.where, "compact")
-    if book.name not in site.jobs:
-        site.jobs[book.name] = f"Asking the editor model for a shorter AGENTS.md of {book.name} …"
+    if _job(book) not in site.jobs:
+        site.jobs[_job(book)] = f"Asking the editor model for a shorter AGENTS.md of {book.name} …"
         Thread(target=_compact, args=(site, book, id), daemon=True).start()
     return site.go("/", None, **view_in(form).fields())
 
@@ -181,9 +181,13 @@ def _compact(site: Site, book: NamedBook, id: str | None) -> None:
     except Exception as error:  # noqa: BLE001  the thread's last door: the page says it, details go to a file
         said = site.report(error)
     if said:
-        site.jobs[book.name] = f"No shorter AGENTS.md of {book.name}: {in_terminal(said)}"
+        site.jobs[_job(book)] = f"No shorter AGENTS.md of {book.name}: {in_terminal(said)}"
     else:
-        site.jobs.pop(book.name, None)
+        site.jobs.pop(_job(book), None)
+
+
+def _job(book: NamedBook) -> str:
+    return f"compact {book.name}"
 
 
 def dismiss(site: Site, request: Request, form: Form) -> Response:

@@ -61,7 +61,7 @@ class Site:
         self.desk = Desk(self.books)
         self.notices = Notices()
         self.jobs: dict[str, str] = {}
-        """What is being worked on in the background, by book: a sentence for people."""
+        """What is being worked on in the background, by what it is: a sentence for people, ``…`` while it goes on."""
         self.overview: Overview | None = None
         """What the sessions come to, once a person asked for it."""
         self.writing = Lock()
