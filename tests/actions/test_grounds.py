@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,11 +14,15 @@ from lessonbook.core.candidate import BookKind, Evidence, Proposal
 
 def test_what_propose_writes_is_understood() -> None:
     marks = ("5b1f turn 3 (/home/x/.claude/a.jsonl)", "6c2f turn 9 (/srv/b.jsonl)")
+    times = (1_772_000_000.0, 1_772_900_000.0, 1_772_900_001.0)
     told = {"failed": "npm test", "error": "npm error", "worked": "pnpm test", "said": "use pnpm"}
-    evidence = Evidence("failed-then-worked", ("claude", "codex"), marks, 1057, 1_772_000_000.0, 1_772_900_000.0, told)
+    evidence = Evidence(
+        "failed-then-worked", ("claude", "codex"), marks, 1057, 1_772_000_000.0, 1_772_900_000.0, told, times
+    )
     found = grounds(written(Proposal("Use pnpm", BookKind.GLOBAL, evidence, "k1", rule="x"), "repeats"))
     assert found.why == WHY["failed-then-worked"] and found.proposer == "repeats" and found.agents == "claude, codex"
     assert found.bars == (Bar("calls", 1057), Bar("sessions", 2))
+    assert found.weeks == (Bar("2026-02-23", 1), Bar("2026-03-02", 2))
     assert (found.first, found.last) == ("2026-02-25", "2026-03-07")
     assert found.marks[1] == Mark("6c2f", "9", "/srv/b.jsonl")
     assert [value for _, value in found.examples] == ["npm test", "npm error", "pnpm test", "use pnpm"]
@@ -32,7 +38,7 @@ def test_a_replay_is_told_with_its_route_before_and_after() -> None:
 
 KEYS = st.sampled_from(
     ["Proposer", "Evidence-kind", "Evidence-key", "Evidence-count", "Evidence-dates", "Evidence-session",
-     "Evidence-failed", "Evidence-agents", "Edited-by", "Split-from"]
+     "Evidence-failed", "Evidence-weeks", "Evidence-agents", "Edited-by", "Split-from"]
 )  # fmt: skip
 
 
@@ -48,4 +54,15 @@ def test_nothing_is_lost_and_nothing_raises(trailers: list[tuple[str, str]]) -> 
     assert all(mark.session in value for mark, value in zip(found.marks, sessions, strict=True))
     firsts = dict(reversed(trailers))
     assert found.count == firsts.get("Evidence-count", "") and found.kind == firsts.get("Evidence-kind", "")
-    assert all(bar.number >= 0 for bar in found.bars)
+    assert all(bar.number >= 0 for bar in (*found.bars, *found.weeks))
+
+
+@settings(deadline=None)
+@given(st.dictionaries(st.integers(0, 60), st.integers(1, 99), min_size=1, max_size=12))
+def test_every_week_keeps_its_number_and_stands_in_order(counts: dict[int, int]) -> None:
+    monday = date(2026, 3, 2)
+    said = {(monday + timedelta(weeks=week)).isoformat(): count for week, count in counts.items()}
+    text = ", ".join(f"{week} {count}" for week, count in sorted(said.items()))
+    found = grounds([("Evidence-weeks", text)]).weeks
+    assert {bar.name: bar.number for bar in found if bar.number} == said
+    assert [bar.name for bar in found] == sorted(bar.name for bar in found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import date, timedelta
 
 from lessonbook.core.value import Value
 
@@ -22,8 +23,11 @@ WHY = {
 """What each kind of evidence means, in a sentence."""
 _COUNT = re.compile(r"(\d+) (\w+) in (\d+) sessions?\Z")
 _DATES = re.compile(r"(\d{4}-\d{2}-\d{2})(?:\.\.(\d{4}-\d{2}-\d{2}))?\Z")
+_WEEK = re.compile(r"(\d{4}-\d{2}-\d{2}) (\d{1,9})\Z")
+_MOST_WEEKS = 26
+"""Weeks of a chart, at most: where more lie between the first and the last, those without any are left out."""
 _MARK = re.compile(r"(\S+)(?: turn (\d+))?(?: \((.*)\))?\Z")
-_TOLD = {"Proposer", *(f"Evidence-{name}" for name in ("kind", "key", "agents", "count", "dates", "session"))}
+_TOLD = {"Proposer", *(f"Evidence-{name}" for name in ("kind", "key", "agents", "count", "dates", "weeks", "session"))}
 _REPLAY = {
     "before": "The way before",
     "after": "The way with it",
@@ -58,6 +62,8 @@ class Grounds(Value):
     agents: str
     count: str
     bars: tuple[Bar, ...]
+    weeks: tuple[Bar, ...]
+    """How often it happened in each week, by its Monday."""
     first: str
     last: str
     marks: tuple[Mark, ...]
@@ -84,6 +90,7 @@ def grounds(trailers: Sequence[tuple[str, str]]) -> Grounds:
         agents=told.get("Evidence-agents", ""),
         count=told.get("Evidence-count", ""),
         bars=_bars(told),
+        weeks=_weeks(told.get("Evidence-weeks", "")),
         first=dates[1] if dates else told.get("Evidence-dates", ""),
         last=(dates[2] or dates[1]) if dates else "",
         marks=tuple(_mark(value) for key, value in trailers if key == "Evidence-session"),
@@ -96,6 +103,23 @@ def grounds(trailers: Sequence[tuple[str, str]]) -> Grounds:
 def _bars(told: dict[str, str]) -> tuple[Bar, ...]:
     found = _COUNT.match(told.get("Evidence-count", ""))
     return (Bar(found[2], int(found[1])), Bar("sessions", int(found[3]))) if found else ()
+
+
+def _weeks(text: str) -> tuple[Bar, ...]:
+    """The weeks in order, those without any between them."""
+    found: dict[date, int] = {}
+    for part in text.split(", "):
+        said = _WEEK.match(part)
+        try:
+            found |= {date.fromisoformat(said[1]): int(said[2])} if said else {}
+        except ValueError:  # no day of any calendar
+            continue
+    if not found:
+        return ()
+    first, last = min(found), max(found)
+    between = [first + timedelta(weeks=n) for n in range((last - first).days // 7 + 1)]
+    every = between if len(between) <= _MOST_WEEKS and set(found) <= set(between) else sorted(found)
+    return tuple(Bar(week.isoformat(), found.get(week, 0)) for week in every)
 
 
 def _mark(value: str) -> Mark:

@@ -39,7 +39,8 @@ def evidence(number: int) -> tuple[tuple[str, str], ...]:
     return (
         ("Proposer", "repeats"), ("Evidence-kind", "failed-then-worked"), ("Evidence-key", f"{title} {number}"),
         ("Evidence-agents", "claude, codex"), ("Evidence-count", f"{calls} calls in {sessions} sessions"),
-        ("Evidence-dates", f"2026-02-{1 + number % 27:02d}..2026-03-{1 + number % 27:02d}"), *marks,
+        ("Evidence-dates", f"2026-02-{1 + number % 27:02d}..2026-03-{1 + number % 27:02d}"),
+        ("Evidence-weeks", f"2026-02-02 1, 2026-02-16 {calls - 2}, 2026-02-23 1"), *marks,
         ("Evidence-failed", failed), ("Evidence-error", error), ("Evidence-worked", worked),
     )  # fmt: skip
 
