@@ -141,9 +141,12 @@ def chromium() -> str | None:
     )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A real Chromium without a window; the test is skipped where there is none."""
+    """A real Chromium without a window; the test is skipped where there is none.
+
+    While it is open an event loop runs in this thread, so it is closed before tests of other modules, which run theirs.
+    """
     sync = pytest.importorskip("playwright.sync_api")
     path = chromium()
     if path is None:

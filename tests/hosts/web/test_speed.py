@@ -59,6 +59,7 @@ def rules(count: int) -> list[Offer]:
 def painted(serve: Any, open_page: Any) -> float:
     """Milliseconds until the first paint of the inbox of a page that was just started."""
     server = serve()
+    time.sleep(1)  # a browser that is started takes longer than that
     page = open_page(server)
     page.wait_for_selector("[data-row]")
     page.wait_for_timeout(100)

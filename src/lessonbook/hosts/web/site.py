@@ -16,7 +16,7 @@ from lessonbook.actions import review
 from lessonbook.actions.inbox import ONLY, Desk, Filter
 from lessonbook.actions.overview import Overview
 from lessonbook.actions.review import NamedBook
-from lessonbook.core.errors import InputError
+from lessonbook.core.errors import InputError, LessonbookError
 from lessonbook.core.reviewer import Reviewer
 from lessonbook.core.version import __version__
 from lessonbook.hosts.web import rendering
@@ -85,6 +85,15 @@ class Site:
     def reviewer(self) -> Reviewer:
         """Return who decides here, as the configuration says now. Raises ``SetupError``."""
         return settings.reviewer(self.where.config_file)
+
+    def prepare(self) -> None:
+        """Read what the first page needs, while the browser still opens; what is wrong is said by the page itself."""
+        try:
+            self.desk.inbox()
+        except LessonbookError:
+            pass
+        for name in ("inbox.html", "candidate.html"):
+            rendering.environment().get_template(name)
 
     def now(self) -> int:
         """Return the time in epoch seconds."""

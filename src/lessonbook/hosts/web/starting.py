@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Thread
 
 from lessonbook.core.errors import InputError, SetupError
 from lessonbook.core.value import Value
@@ -48,6 +49,7 @@ def start(wanted: Wanted, report: Callable[[Exception], str]) -> int:
     keys, port = Keys(), int(listening.getsockname()[1])
     hosts = loopback.names(wanted.address, at)
     app = Guard(application(site, keys, cookie_name(port)), keys, hosts, port)
+    Thread(target=site.prepare, daemon=True).start()
     link = f"{url}{ENTER}?token={keys.token}"
     opened = wanted.browser and browser.open_soon(link)
     _tell(link, opened, loopback.is_loopback(at))
