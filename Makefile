@@ -4,8 +4,8 @@ BIN := .venv/bin
 STAMP := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo inspector test test-real test-agents check bench bench-recall bench-prevention docs lock
-.PHONY: clean
+.PHONY: help setup demo inspector test test-real test-agents check bench bench-recall bench-prevention pictures docs
+.PHONY: lock clean
 
 help:  ## what each command does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort
@@ -47,6 +47,9 @@ bench-recall: $(STAMP)  ## how well the bank finds what was asked for, on public
 
 bench-prevention: $(STAMP)  ## how many later mistakes the lessons of earlier sessions name (LESSONBOOK_HISTORIES)
 	@$(BIN)/python -m benchmarks prevention
+
+pictures: $(STAMP)  ## make the pictures of the documentation anew (needs Chromium)
+	@LESSONBOOK_PICTURES=docs/pictures $(BIN)/python -m pytest -n 0 tests/hosts/web/test_for_everyone.py -k pictures
 
 lock:  ## write requirements/dev.txt anew from pyproject.toml (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet \

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import tempfile
 from pathlib import Path
+from time import process_time
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -90,3 +91,15 @@ def test_new_deleted_binary_and_odd_names(tmp_path: Path) -> None:
     assert found[2].hunks == ()
     assert found[2].notes == ("Binary files a/b.bin and b/b.bin differ",)
     assert read_patch("") == read_patch("(no change)") == ()
+
+
+def test_a_file_rewritten_from_end_to_end_is_read_at_once() -> None:
+    old, new = ([f"{side} {n} {n * 7} {n * 13}" for n in range(5000)] for side in ("left", "right"))
+    lines = [*(f"-{line}" for line in old), *(f"+{line}" for line in new)]
+    head = "diff --git a/A.md b/A.md\n--- a/A.md\n+++ b/A.md\n@@ -1,5000 +1,5000 @@\n"
+    started = process_time()
+    (patch,) = read_patch(head + "\n".join(lines) + "\n")
+    assert process_time() - started < 5
+    assert (
+        sum(row.old is not None for row in patch.hunks[0]) == sum(row.new is not None for row in patch.hunks[0]) == 5000
+    )

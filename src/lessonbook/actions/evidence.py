@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections import Counter
+from datetime import UTC, datetime, timedelta
 
 from lessonbook.core.candidate import Evidence, Proposal
 from lessonbook.core.clean import clean_line
 from lessonbook.core.redact import LABELS, redact, scrub_identity
 
 SESSIONS_SHOWN = 5
+WEEKS_SHOWN = 12
 _EXAMPLES = ("failed", "error", "worked", "said")
 _UNITS = {"refused": "refusals", "corrected": "prompts", "recorded": "notes", "procedure": "times"}
 
@@ -28,6 +30,7 @@ def trailers(proposal: Proposal, proposer: str) -> tuple[tuple[str, str], ...]:
         ("Evidence-agents", ", ".join(evidence.agents)),
         ("Evidence-count", counted(evidence)),
         ("Evidence-dates", dated(evidence)),
+        ("Evidence-weeks", by_week(evidence)),
     ]
     lines += [("Evidence-session", _opened_by(mark)) for mark in evidence.sessions[:SESSIONS_SHOWN]]
     lines += [(f"Evidence-{name}", evidence.examples.get(name, "")) for name in _EXAMPLES]
@@ -46,6 +49,13 @@ def dated(evidence: Evidence) -> str:
     if not evidence.first or not evidence.last:
         return ""
     return f"{_day(evidence.first)}..{_day(evidence.last)}"
+
+
+def by_week(evidence: Evidence) -> str:
+    """Return how often it happened in each of the last weeks, by their Mondays: ``2026-03-02 3, 2026-03-16 1``."""
+    days = [datetime.fromtimestamp(at, UTC).date() for at in evidence.times]
+    counts = Counter(day - timedelta(days=day.weekday()) for day in days)
+    return ", ".join(f"{week} {counts[week]}" for week in sorted(counts)[-WEEKS_SHOWN:])
 
 
 def _day(at: float) -> str:

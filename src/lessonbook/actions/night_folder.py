@@ -110,6 +110,18 @@ def _write(path: Path, document: Mapping[str, Any]) -> None:
     files.write_atomic(path, f"{data}\n".encode("utf-8", "replace"), new_mode=0o600)
 
 
+def records(state: Path, most: int) -> list[dict[str, Any]]:
+    """Return the records of the last nights that ended, newest first, at most so many. Never raises."""
+    found = []
+    for path in sorted((state / NIGHTS).glob(f"*/{RECORD}"), reverse=True)[:most]:
+        try:
+            record = json.loads(files.read_bytes(path) or b"{}")
+        except (LessonbookError, ValueError, RecursionError):
+            continue
+        found += [record] if isinstance(record, dict) else []
+    return found
+
+
 def last_record(state: Path) -> dict[str, Any] | None:
     """Return the record of the last night that ended; ``None`` where there is none. Never raises."""
     for path in sorted((state / NIGHTS).glob(f"*/{RECORD}"), reverse=True):

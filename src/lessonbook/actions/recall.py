@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from lessonbook.core.clean import clean_body
@@ -17,8 +17,10 @@ NO_REASONS = "this memory does not say what its scores are made of"
 MOST = 50
 
 
-def recall(memory: Memory, query: str, limit: int = 5) -> tuple[Recalled, ...]:
+def recall(memory: Memory, query: str, limit: int = 5, *, counts: bool = True) -> tuple[Recalled, ...]:
     """Return up to ``limit`` lessons that fit ``query``, best first; none for a blank query, whatever it holds else.
+
+    With ``counts=False`` no lesson counts as used by it, where the memory counts.
 
     Every text is cleaned and redacted once more: a person or another program may have changed what is kept. Raises
     ``InputError`` for a limit outside 1 to 50, and what the memory raises (``StoreError``, ``BusyError``,
@@ -26,7 +28,10 @@ def recall(memory: Memory, query: str, limit: int = 5) -> tuple[Recalled, ...]:
     """
     if not 1 <= limit <= MOST:
         raise InputError(f"The limit must be from 1 to {MOST}, not {limit}.")
-    found = memory.recall(query, limit) if query.strip() else ()
+    ask: Callable[[str, int], Sequence[Recalled]] = (
+        memory.recall if counts else getattr(memory, "search", memory.recall)
+    )
+    found = ask(query, limit) if query.strip() else ()
     return tuple(map(_safe, found))[:limit]
 
 

@@ -49,6 +49,17 @@ def explained(folder: Path, id: str) -> tuple[dict[str, Any], Candidate | None]:
     return told, rows[0] if told["ok"] else None
 
 
+def texts(folder: Path) -> dict[str, str]:
+    """Return, by id, the lines that each candidate brings, to be searched. Raises as ``queue.candidates`` does."""
+    book = queue.recovered(folder)
+    if book is None:
+        return {}
+    waiting = read_waiting(book, pending_refs(book)[0])
+    found = read_objects(book.folder, (e.oid for w in waiting for c in w.changes for e in (c.old, c.new) if e))
+    blobs = {oid: item.data for oid, item in found.items()}
+    return {w.id: brought_text(w.changes, blobs) for w in waiting}
+
+
 def row_dict(row: Candidate) -> dict[str, Any]:
     """Return a row as ``{id, at, subject, files, stale, over, includes, commit, signs, twins}``."""
     return {

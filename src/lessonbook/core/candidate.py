@@ -33,6 +33,8 @@ class Evidence:
     last: float | None
     examples: Mapping[str, str] = field(default_factory=dict)
     """Short, redacted, one line each: ``failed``, ``error``, ``worked``, ``said``."""
+    times: tuple[float, ...] = ()
+    """When it happened each time, in epoch seconds, where the sessions say; in any order."""
 
 
 @dataclass(frozen=True, slots=True)

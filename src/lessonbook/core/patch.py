@@ -16,6 +16,8 @@ ALIKE = 0.4
 """Which share of their words two lines must have in common for one to be read as the other, changed."""
 _LONGEST = 4_000
 """Longer lines are not compared word by word."""
+_NEAR = 50
+"""How many lines further on, at most, one is looked for that a line may have become: so time grows with the lines."""
 
 
 class Piece(Value):
@@ -148,8 +150,10 @@ def _hunks(lines: Sequence[str]) -> Iterator[tuple[Row, ...]]:
 def _rows(gone: Sequence[str], come: Sequence[str], old: int, new: int) -> Iterator[Row]:
     """The lines that went and came in one place: those alike beside each other, in their order."""
     at = 0
+    said, says = list(map(_words, gone)), list(map(_words, come))
     for index, line in enumerate(gone):
-        match = next((place for place in range(at, len(come)) if _alike(line, come[place])), None)
+        near = range(at, min(len(come), at + _NEAR))
+        match = next((place for place in near if _alike(said[index], says[place])), None)
         if match is None:
             yield Row(Side(old + index, (Piece(line, marked=True),)), None)
             continue
@@ -160,12 +164,13 @@ def _rows(gone: Sequence[str], come: Sequence[str], old: int, new: int) -> Itera
     yield from (Row(None, Side(new + place, (Piece(come[place], marked=True),))) for place in range(at, len(come)))
 
 
-def _alike(one: str, other: str) -> bool:
-    if len(one) > _LONGEST or len(other) > _LONGEST:
-        return False
-    words = [{token for token in _TOKEN.findall(line) if token.strip()} for line in (one, other)]
-    most = max(len(words[0]), len(words[1]))
-    return most > 0 and len(words[0] & words[1]) >= ALIKE * most
+def _words(line: str) -> frozenset[str]:
+    return frozenset(token for token in _TOKEN.findall(line) if token.strip()) if len(line) <= _LONGEST else frozenset()
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    most = max(len(one), len(other))
+    return most > 0 and len(one & other) >= ALIKE * most
 
 
 def marked(old: str, new: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:

@@ -117,4 +117,5 @@ def _joint(parts: Sequence[Evidence]) -> Evidence:
         first=min((part.first for part in parts if part.first is not None), default=None),
         last=max((part.last for part in parts if part.last is not None), default=None),
         examples=parts[0].examples,
+        times=tuple(at for part in parts for at in part.times),
     )

@@ -151,4 +151,5 @@ def evidence(kind: str, incidents: Sequence[Incident], history: History) -> Evid
         first=min(times, default=None),
         last=max(times, default=None),
         examples={name: example(text) for name, text in shown.examples.items()},
+        times=tuple(times),
     )

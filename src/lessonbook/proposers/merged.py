@@ -91,6 +91,7 @@ def _evidence(proposals: list[Proposal], marks: tuple[str, ...]) -> Evidence:
         agents=tuple(dict.fromkeys(agent for part in parts for agent in part.agents)),
         sessions=marks,
         count=sum(part.count for part in parts),
+        times=tuple(at for part in parts for at in part.times),
         first=min((part.first for part in parts if part.first is not None), default=None),
         last=max((part.last for part in parts if part.last is not None), default=None),
     )

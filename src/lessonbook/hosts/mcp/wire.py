@@ -13,10 +13,12 @@ import fcntl
 import os
 import select
 import signal
-import sys
 from collections.abc import Awaitable, Callable, Iterator
 from threading import Event, Thread, Timer
 from typing import TYPE_CHECKING, NoReturn
+
+from lessonbook.system.serving import GRACE as GRACE
+from lessonbook.system.serving import INTERRUPTED, leave
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -29,9 +31,6 @@ if TYPE_CHECKING:
 
 LONGEST = 32 << 20
 """Bytes one message may have."""
-GRACE = 1.7
-"""Seconds that calls in progress have when the client has ended."""
-INTERRUPTED = 130
 _CHUNK = 1 << 16
 _LOOK = 0.5
 _NEVER_ANSWERED = "subscriptions/listen"
@@ -153,15 +152,6 @@ class Wire:
                 await self._run_sync(_write, self._sink, message + b"\n", limiter=self._put_limit)
             except OSError:  # nobody reads any more
                 self._end_soon(0)
-
-
-def leave(code: int) -> NoReturn:
-    """End this process now, without waiting for threads that still read or work."""
-    try:
-        if sys.stderr is not None:
-            sys.stderr.flush()
-    finally:
-        os._exit(code)
 
 
 def taken() -> tuple[int, int]:

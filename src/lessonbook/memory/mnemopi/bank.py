@@ -83,12 +83,16 @@ class MnemopiMemory:
 
     def recall(self, query: str, limit: int = 5) -> Sequence[Recalled]:
         """Return the lessons of its banks that fit ``query``, best first, each with the parts of its score."""
-        if limit < 1 or not query.strip() or not self._file.exists():
-            return []
-        found = self._read(lambda: self._search(query, limit))
+        found = self.search(query, limit)
         for one in found:
             self._recalled[int(one.id)] = self._recalled.get(int(one.id), 0) + 1
         return found
+
+    def search(self, query: str, limit: int = 5) -> Sequence[Recalled]:
+        """Return what ``recall`` does, for a person who looks: no lesson counts as used by that."""
+        if limit < 1 or not query.strip() or not self._file.exists():
+            return []
+        return self._read(lambda: self._search(query, limit))
 
     def recent(self, limit: int = 20) -> Sequence[Recalled]:
         """Return the lessons of its banks told last, newest first."""
