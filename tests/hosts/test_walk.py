@@ -115,13 +115,14 @@ def test_what_another_changed_meanwhile_is_not_decided_on(run, book: Path, ids: 
 
 
 def on_terminal(columns: int, typed: str) -> str:
+    size = struct.pack("HHHH", 40, columns, 0, 0)
     pid, terminal = pty.fork()
     if pid == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, size)
         os.environ.update(TERM="xterm-256color", PYTHONPATH=os.pathsep.join(sys.path))
         for name in ("NO_COLOR", "COLUMNS", "FORCE_COLOR"):
             os.environ.pop(name, None)
         os.execv(sys.executable, [sys.executable, "-m", "lessonbook", "learned", "review"])
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     said = b""
     try:
         while select.select([terminal], [], [], 30)[0] and (data := os.read(terminal, 1 << 16)):
