@@ -12,6 +12,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -56,7 +57,8 @@ class Conversation:
             self._process.wait()
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream is not None:
-                stream.close()
+                with suppress(OSError):  # what could not be written to a program that ended is tried once more here
+                    stream.close()
 
     def ask(self, method: str, params: Any = None) -> Any:
         """Return the result of one call. Raises ``SetupError``, also for an error it answers."""
