@@ -67,6 +67,7 @@ def addresses(ids: list[str]) -> Iterator[tuple[str, str]]:
     yield "found", "/memories?q=database"
     yield "lesson", "/lesson?id=1"
     yield "rejected", "/rejected"
+    yield "outbox", "/outbox"
     yield "report", "/report"
     yield "lines", "/report?by=project"
     yield "session", "/session?n=0"

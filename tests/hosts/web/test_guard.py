@@ -18,9 +18,10 @@ from lessonbook.hosts.web.guard import Guard, Keys
 from lessonbook.system.loopback import LOOPBACK
 
 READ = ("/", "/candidate", "/edit", "/state", "/briefing", "/history", "/skills", "/memories", "/lesson", "/rejected",
-        "/report", "/report.svg", "/session")  # fmt: skip
+        "/report", "/report.svg", "/session", "/outbox")  # fmt: skip
 WRITE = (
     "/accept",
+    "/outbox-change",
     "/accept-many",
     "/reject",
     "/save",

@@ -14,7 +14,7 @@ from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, R
 from starlette.routing import BaseRoute, Route
 
 from lessonbook.core.errors import BusyError, InputError, LessonbookError, SetupError
-from lessonbook.hosts.web import acts, book_pages, memory_pages, pages, rendering, report_pages
+from lessonbook.hosts.web import acts, book_pages, memory_pages, outbox_pages, pages, rendering, report_pages
 from lessonbook.hosts.web.forms import Form, UnfitError, read_form
 from lessonbook.hosts.web.guard import ENTER, Keys, cookie
 from lessonbook.hosts.web.site import Site
@@ -22,8 +22,9 @@ from lessonbook.hosts.web.site import Site
 Show = Callable[[Site, Request], Response]
 Act = Callable[[Site, Request, Form], Response]
 
-SHOWN: dict[str, Show] = {**pages.SHOWN, **book_pages.SHOWN, **memory_pages.SHOWN, **report_pages.SHOWN}
-DONE: dict[str, Act] = {**acts.DONE, **memory_pages.DONE, **report_pages.DONE}
+_PAGES = (memory_pages, outbox_pages, report_pages)
+SHOWN: dict[str, Show] = {**pages.SHOWN, **book_pages.SHOWN, **{k: v for one in _PAGES for k, v in one.SHOWN.items()}}
+DONE: dict[str, Act] = {**acts.DONE, **{k: v for one in _PAGES for k, v in one.DONE.items()}}
 _FILES = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
 
