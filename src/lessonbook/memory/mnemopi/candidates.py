@@ -16,7 +16,7 @@ from lessonbook.memory.mnemopi import index
 
 AFFORDABLE = 3_000
 """Rows scored without a second thought: about 3 ms."""
-TOO_MANY = 20_000
+TOO_MANY = 5_000
 """Rows past which words are too common to make one lesson better than another: the newest are taken."""
 _COMMON = 500
 _JOINED = 5

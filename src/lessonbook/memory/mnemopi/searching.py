@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 QUERY_LIMIT = 20_000
-BY_WORDS, BY_VECTOR = 40, 25
+BY_WORDS, BY_VECTOR = 30, 20
 """How many lessons of each kind have their whole score worked out, or twice as many as are asked for."""
 LIKE = 0.2
 """The cosine below which a lesson that shares no word with the question is no answer to it."""
