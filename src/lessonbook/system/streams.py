@@ -3,6 +3,21 @@
 from __future__ import annotations
 
 import os
+import sys
+
+
+def is_output_closed() -> bool:
+    """Whether nobody reads what this process prints any more: then a broken pipe is that one, else another's."""
+    import select  # only asked once something is wrong
+
+    if sys.stdout is None:
+        return True
+    try:
+        asked = select.poll()
+        asked.register(sys.stdout.fileno(), select.POLLOUT)
+        return any(event & (select.POLLERR | select.POLLHUP | select.POLLNVAL) for _, event in asked.poll(0))
+    except (OSError, ValueError):  # no file behind it
+        return False
 
 
 def reserve() -> None:

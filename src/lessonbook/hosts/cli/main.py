@@ -63,11 +63,14 @@ def _guarded(words: list[str]) -> int:
     except LessonbookError as error:
         out.error(str(error))
         return error.exit_code
-    except (BrokenPipeError, KeyboardInterrupt):
+    except KeyboardInterrupt:
         raise
-    except Exception as error:  # noqa: BLE001  the last door: whatever was missed becomes one sentence, details in a file
+    except Exception as error:  # the last door: whatever was missed becomes one sentence, details in a file
         from lessonbook.hosts.cli.crash import report
+        from lessonbook.system.streams import is_output_closed
 
+        if isinstance(error, BrokenPipeError) and is_output_closed():
+            raise
         out.error(report(error, words))
         return INTERNAL
 
