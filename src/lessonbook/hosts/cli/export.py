@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from lessonbook.hosts.cli import which
 from lessonbook.hosts.cli.output import Out, amount
 
 EXAMPLES = """
@@ -15,15 +16,7 @@ EXAMPLES = """
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``export``."""
     parser.add_argument("session", nargs="?", default="", metavar="SESSION", help="its id, or the beginning of it")
-    parser.add_argument(
-        "--from",
-        dest="paths",
-        action="extend",
-        nargs="+",
-        type=Path,
-        metavar="PATH",
-        help="look in these files or folders, not in the agents' own",
-    )
+    which.add_from(parser, "look in these files or folders, not in the agents' own")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write it there, not to the screen")
 
 
@@ -36,8 +29,7 @@ def run(args: argparse.Namespace, out: Out) -> int:
     from lessonbook.system.settings import environment
 
     where, _ = setup()
-    paths = [path.expanduser() for path in args.paths] if args.paths else None
-    document = export(paths, typed(args.session), where.home, environment())
+    document = export(which.paths(args), typed(args.session), where.home, environment())
     if args.output is None:
         out.result(document, json.dumps(document, ensure_ascii=False, indent=2))
         return 0

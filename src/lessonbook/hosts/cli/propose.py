@@ -6,10 +6,10 @@ import argparse
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
-from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any
 
+from lessonbook.hosts.cli import which
 from lessonbook.hosts.cli.output import Out, amount
 
 REFUSED = "refused: "
@@ -33,15 +33,7 @@ _MEMORIES = 500
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``propose``."""
-    parser.add_argument(
-        "--from",
-        dest="paths",
-        action="extend",
-        nargs="+",
-        type=Path,
-        metavar="PATH",
-        help="read these files or folders, not the agents' own",
-    )
+    which.add_from(parser)
     parser.add_argument(
         "--proposer",
         dest="proposers",
@@ -63,7 +55,7 @@ def run(args: argparse.Namespace, out: Out) -> int:
     where, settings = setup()
     with out.progress("reading sessions") as step:
         report = propose(
-            [path.expanduser() for path in args.paths] if args.paths else None,
+            which.paths(args),
             where,
             settings,
             now=int(time()),

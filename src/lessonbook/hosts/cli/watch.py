@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 from time import time
 from typing import Any
 
+from lessonbook.hosts.cli import which
 from lessonbook.hosts.cli.output import Out
 
 TYPE_CHECKING = False
@@ -22,15 +22,7 @@ EXAMPLES = """
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``watch``."""
-    parser.add_argument(
-        "--from",
-        dest="paths",
-        action="extend",
-        nargs="+",
-        type=Path,
-        metavar="PATH",
-        help="read these files or folders, not the agents' own",
-    )
+    which.add_from(parser)
     parser.add_argument("--retire", action="store_true", help="offer a candidate that takes out each that did not help")
 
 
@@ -43,9 +35,8 @@ def run(args: argparse.Namespace, out: Out) -> int:
     from lessonbook.system.settings import environment
 
     where, settings = setup()
-    paths = [path.expanduser() for path in args.paths] if args.paths else None
     with out.progress("reading sessions") as step:
-        found = watch(paths, where, settings, env=environment(), progress=step)
+        found = watch(which.paths(args), where, settings, env=environment(), progress=step)
     if args.retire:
         found = retire(found, int(time()), lambda: token_hex(3))
     out.result(_document(found), "\n".join(_lines(found)))

@@ -19,17 +19,19 @@ _AGO = re.compile(r"(\d{1,5})\s*([dwmy])\Z")
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
+def add_from(parser: argparse.ArgumentParser, what: str = "read these files or folders, not the agents' own") -> None:
+    """Add ``--from``; ``what`` is its help."""
+    parser.add_argument("--from", dest="paths", action="extend", nargs="+", type=Path, metavar="PATH", help=what)
+
+
+def paths(args: argparse.Namespace) -> list[Path] | None:
+    """Return what ``--from`` named; ``None`` for the agents' own folders."""
+    return [path.expanduser() for path in args.paths] if args.paths else None
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add ``--from``, ``--agent``, ``--project`` and ``--since``."""
-    parser.add_argument(
-        "--from",
-        dest="paths",
-        action="extend",
-        nargs="+",
-        type=Path,
-        metavar="PATH",
-        help="read these files or folders, not the agents' own",
-    )
+    add_from(parser)
     parser.add_argument("--agent", metavar="NAME", help="only this agent's sessions, such as claude")
     parser.add_argument("--project", metavar="NAME", help="only this project's: its name, or part of its address")
     parser.add_argument("--since", metavar="WHEN", help="only from this day on: 2026-03-01, or 30d, 8w, 3m, 1y ago")
@@ -42,9 +44,8 @@ def read(args: argparse.Namespace, out: Out) -> Account:
     from lessonbook.system.settings import environment
 
     where, settings = setup()
-    paths = [path.expanduser() for path in args.paths] if args.paths else None
     with out.progress("reading sessions") as step:
-        return account(paths, where, settings, which(args, time()), env=environment(), progress=step)
+        return account(paths(args), where, settings, which(args, time()), env=environment(), progress=step)
 
 
 def which(args: argparse.Namespace, now: float) -> Which:
