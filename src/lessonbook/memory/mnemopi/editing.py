@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from lessonbook.core.errors import InputError
 from lessonbook.core.lesson import Change, Kept, Scope
 from lessonbook.core.tidy import tidy_lesson
+from lessonbook.memory import replacing
 from lessonbook.memory.mnemopi import changing, fields
 from lessonbook.memory.mnemopi.rows import COLUMNS, SHARED, columns, kept
 from lessonbook.memory.mnemopi.vectors import Vectors
@@ -123,14 +124,12 @@ class Editing:
     def _replacing(self, db: sqlite3.Connection, number: int, replacement: str) -> int:
         """Return the row that takes the place of ``number``, which it must not, by any way, be replaced by itself."""
         other = self._number(db, replacement)
-        following: int | None = other
-        met: set[int] = set()
-        while following is not None and following not in met:
-            if following == number:
-                raise InputError(f"Lesson {number} cannot be replaced by {replacement}, which it replaces itself.")
-            met.add(following)
-            row = db.execute("SELECT superseded_by FROM lessons WHERE id = ?", (following,)).fetchone()
-            following = row[0] if row else None
+
+        def next_of(lesson: int) -> int | None:
+            row = db.execute("SELECT superseded_by FROM lessons WHERE id = ?", (lesson,)).fetchone()
+            return row[0] if row else None
+
+        replacing.check(number, other, next_of)
         return other
 
     def _get(self, db: sqlite3.Connection, number: int) -> Kept:

@@ -9,6 +9,7 @@ from typing import Any
 from lessonbook.core.errors import InputError
 from lessonbook.core.lesson import EMPTY, Change, Kept, Lesson, Outcome, Recalled, Receipt, Scope
 from lessonbook.core.tidy import tidy_lesson
+from lessonbook.memory import replacing
 from lessonbook.memory.mnemopi.bank import banks_of
 from lessonbook.memory.mnemopi.fields import CONTEXT_LIMIT, TEXT_LIMIT, checked
 from lessonbook.memory.mnemopi.rows import SHARED
@@ -217,14 +218,12 @@ class PostgresMemory:
     def _replacing(self, db: Any, number: int, replacement: str) -> int:
         """Return the row that takes the place of ``number``, which it must not, by any way, be replaced by itself."""
         other = self._number(db, replacement)
-        following: int | None = other
-        met: set[int] = set()
-        while following is not None and following not in met:
-            if following == number:
-                raise InputError(f"Lesson {number} cannot be replaced by {replacement}, which it replaces itself.")
-            met.add(following)
-            row = db.execute("SELECT superseded_by FROM lessons WHERE id = %s", (following,)).fetchone()
-            following = row[0] if row else None
+
+        def next_of(lesson: int) -> int | None:
+            row = db.execute("SELECT superseded_by FROM lessons WHERE id = %s", (lesson,)).fetchone()
+            return row[0] if row else None
+
+        replacing.check(number, other, next_of)
         return other
 
     def _find(self, db: Any, bank: str, name: str, value: str | None) -> int | None:
