@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from lessonbook.actions import tidying
 from lessonbook.actions.night_folder import Folder
@@ -259,8 +258,3 @@ def checked(name: str, night: NightSettings) -> AgentRunner:
     if not has_reader(agent.reader):
         raise SetupError(f"transcripts of {name} cannot be read, so what its way costs is not known.")
     return agent
-
-
-def night_folder(state: Path) -> Path:
-    """Return where nights are noted."""
-    return Folder(state).top

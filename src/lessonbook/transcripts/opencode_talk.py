@@ -123,10 +123,6 @@ class OpencodeTalk:
         self.talk.reach(ended)
 
 
-def _is_typed(part: Item) -> bool:
-    return part.get("type") == "text" and not part.get("synthetic") and not part.get("ignored")
-
-
 def outcome(status: str, state: Item, said: str, kind: CallKind) -> Outcome:
     """Return how a call ended. A shell command that fails is ``completed``, its exit code beside it."""
     if status != "error":
