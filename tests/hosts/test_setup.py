@@ -314,3 +314,15 @@ def test_every_agent_names_how_it_runs_alone_and_what_it_says(name: str) -> None
     assert agent.headless and agent.dialect
     for event in agent.dialect.events:
         assert json.loads(json.dumps(agent.said(event, {"session": "s", "cwd": "/", "prompt": "p"})))
+
+
+def test_without_the_servers_extra_it_is_said(run, home: Path, homes, tmp_path: Path) -> None:
+    homes.fresh(home)
+    blocked = tmp_path / "blocked"
+    blocked.mkdir()
+    (blocked / "sitecustomize.py").write_text("import sys\nsys.modules['mcp'] = None\n")
+    path = os.pathsep.join([str(blocked), *sys.path])
+    told = run("setup", "claude", "--yes", env={"PYTHONPATH": path})
+    assert told.returncode == 0 and "need the extra `mcp`" in told.stderr
+    assert "need the extra" not in run("setup", "--remove", "--yes", env={"PYTHONPATH": path}).stderr
+    assert "need the extra" not in run("setup", "claude", "--yes").stderr

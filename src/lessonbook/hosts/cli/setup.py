@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from lessonbook.core.errors import InputError, LessonbookError
@@ -25,6 +26,11 @@ EXAMPLES = """
   lessonbook setup --check             try everything for real and say what works
   lessonbook setup --remove            take all of it back
   lessonbook setup --plugin claude DIR build a plugin folder instead"""
+
+NO_SERVER = (
+    "The hooks work as they are; the tools (learn, recall, …) need the extra `mcp`: install `lessonbook[mcp]`, as you "
+    "installed lessonbook."
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -102,6 +108,8 @@ def _change(args: argparse.Namespace, out: Out) -> int:
         "problems": problems,
     }
     out.result(document, _summary(plans, agents, args, writes, problems))
+    if not args.remove and not out.json and find_spec("mcp") is None:
+        out.note(f"lessonbook: {NO_SERVER}")
     return 1 if problems else 0
 
 
