@@ -13,6 +13,7 @@ from lessonbook.actions import outbox as actions
 from lessonbook.hosts.web.forms import Form, UnfitError
 from lessonbook.hosts.web.notices import Notice
 from lessonbook.hosts.web.site import Site
+from lessonbook.memory.outbox.items import WAITING, State
 from lessonbook.memory.outbox.outbox import Outbox
 
 SHOWN_MOST = 200
@@ -23,11 +24,8 @@ def outbox(site: Site, request: Request) -> Response:
     with _opened(site) as (box, address):
         told, rows, servers = actions.listed(box, SHOWN_MOST, time(), address)
     items = [dict(zip(actions.HEAD, row, strict=True)) for row in rows]
-    aside = [int(row["id"]) for row in told["items"] if row["state"] == "dead"]
-    count = sum(told["counts"][name] for name in ("queued", "leased", "accepted", "dead") if name in told["counts"])
-    return site.page(
-        request, "outbox.html", items=items, aside=aside, servers=servers, count=count, most=SHOWN_MOST, is_on=address
-    )
+    count = sum(told["counts"][state] for state in (*WAITING, State.DEAD))
+    return site.page(request, "outbox.html", items=items, servers=servers, count=count, most=SHOWN_MOST, is_on=address)
 
 
 def change(site: Site, request: Request, form: Form) -> Response:
