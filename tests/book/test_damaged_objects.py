@@ -134,4 +134,5 @@ def test_blobs_that_a_partial_clone_never_fetched_cost_only_their_candidate(make
     repo.propose(BAD, {"AGENTS.md": "One.\n\nTwo.\n"}, base="HEAD~1")
     repo.propose(GOOD, {"skills/x/SKILL.md": "x\n"})
     repo.propose(LATER, {"skills/y/SKILL.md": "y\n"})
+    assert (repo.folder / ".git" / "config").read_text().count("promisor") == 1
     _others_work(repo)

@@ -110,7 +110,8 @@ def test_another_event_is_refused_without_blocking_anything(run) -> None:
 
 def test_unknown_options_do_not_stop_a_session(run, home: Path) -> None:
     switch_on(home)
-    answered(run("hook", "session-start", "--from-a-newer-version", stdin=hook_input()))
+    text = answered(run("hook", "session-start", "--from-a-newer-version", stdin=hook_input()))
+    assert text == answered(run("hook", "session-start", stdin=hook_input()))
 
 
 def test_a_source_that_hangs_is_left_out(run, home: Path, tmp_path: Path) -> None:

@@ -83,10 +83,14 @@ def candidate(home: Path, configure: Callable[..., Path]) -> str:
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-06-18", "2026-07-28"])
 def test_over_standard_input_and_output(version: str, talk: Callable[..., None], candidate: str) -> None:
+    done = []
+
     async def say(session: ClientSession) -> None:
         await every_tool(session, candidate)
+        done.append(version)
 
     talk(say, version=version)
+    assert done == [version], "the server was spoken to until the end"
 
 
 @pytest.mark.parametrize("version", ["2025-03-26", "2025-06-18", "2026-07-28"])

@@ -158,7 +158,9 @@ def test_no_value_in_a_record_makes_reading_fail(name: str, value: Any) -> None:
     keys = ("type", "result", "item", "part", "message", "usage", "error", "stats", "reply", "session", "is_error")
     for key in keys:
         for kind in ("result", "item.completed", "message_end", "turn.failed", "step_finish", "error", "session"):
-            AGENTS[name]().told(TASK, 0, json.dumps({"type": kind, key: value}), "")
+            ran = AGENTS[name]().told(TASK, 0, json.dumps({"type": kind, key: value}), "")
+            assert ran.problem is None or ran.problem.strip(), "a failure says why"
+            assert ran.cost is None or ran.cost >= 0
 
 
 @pytest.mark.parametrize("name", AGENTS)
