@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from lessonbook.actions.findings import Which, account
@@ -53,6 +54,15 @@ class Watch:
     reading: Reading
 
 
+@dataclass(frozen=True, slots=True)
+class _Note:
+    """What there is to count in one session: its calls, what went wrong in them, and which skills were opened."""
+
+    calls: int
+    met: Counter[str]
+    read: frozenset[str]
+
+
 @dataclass(slots=True)
 class _Tally:
     """One lesson's counts while sessions are read."""
@@ -86,21 +96,24 @@ def watch(
 ) -> Watch:
     """Count, for each accepted lesson, what it is about before and since; only sessions of its project for its book.
 
-    Raises ``InputError`` for a path that does not exist, and ``SetupError`` without git.
+    Raises ``InputError`` for a path that does not exist, and ``SetupError`` without git or a configured cluster.
     """
     tallies, broken = _tallies(books(places))
     projects = Projects()
 
-    def count(session: Session) -> None:
+    skills = tuple(dict.fromkeys(name for one in tallies for name in one.lesson.skills))
+
+    def count(session: Session, notes: Sequence[_Note]) -> None:
         project = projects.of(session.cwd, session.repo)
         mine = [one for one in tallies if one.book.name in (GLOBAL, project.slug if project else "")]
         if mine:
-            _count(session, mine)
+            _count(session, notes[0], mine)
         if project is not None and Path(project.root).is_dir():
             for one in mine:
                 one.roots |= {project.root} if one.book.name != GLOBAL else set()
 
-    found = account(paths, places, settings, Which(), env=env, progress=progress, on_session=count)
+    noters = (partial(_noted, skills),)
+    found = account(paths, places, settings, Which(), env=env, progress=progress, noters=noters, on_noted=count)
     return Watch(
         tuple(Watched(one.book, one.lesson, one.outcome(), gone=one.gone()) for one in tallies), broken, found.reading
     )
@@ -155,23 +168,27 @@ def _counted(keys: Iterable[str]) -> frozenset[str]:
     return frozenset(part for part in parts if not part.startswith(_UNCOUNTED))
 
 
-def _count(session: Session, tallies: Sequence[_Tally]) -> None:
+def _noted(skills: Sequence[str], session: Session) -> _Note:
     calls = [call for turn in session.turns for call in turn.calls]
     met: Counter[str] = Counter()
     for call in calls:
         if call.status in _BAD:
             met.update(about(call))
+    return _Note(len(calls), met, frozenset(name for name in skills if any(_reads(call, name) for call in calls)))
+
+
+def _count(session: Session, note: _Note, tallies: Sequence[_Tally]) -> None:
     for one in tallies:
         since = (session.started or 0.0) >= one.lesson.at
-        one.times["since" if since else "before"] += len(calls)
-        one.times["bad since" if since else "bad before"] += sum(met[key] for key in one.keys)
+        one.times["since" if since else "before"] += note.calls
+        one.times["bad since" if since else "bad before"] += sum(note.met[key] for key in one.keys)
         if since and session.parent_id is None:
-            one.times["read"] += not one.lesson.skills or any(_reads(call, one.lesson.skills) for call in calls)
+            one.times["read"] += not one.lesson.skills or not note.read.isdisjoint(one.lesson.skills)
 
 
-def _reads(call: Call, skills: Sequence[str]) -> bool:
-    """Whether a call opens one of the skills: by the agent's own tool for that, or its file."""
+def _reads(call: Call, skill: str) -> bool:
+    """Whether a call opens the skill: by the agent's own tool for that, or its file."""
     texts = [value for value in call.args.values() if isinstance(value, str)]
     if call.kind is CallKind.SKILL:
-        return any(text in skills for text in texts)
-    return any(f"{name}/SKILL.md" in text for name in skills for text in texts)
+        return skill in texts
+    return any(f"{skill}/SKILL.md" in text for text in texts)

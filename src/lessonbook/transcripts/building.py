@@ -46,8 +46,7 @@ class OpenCall:
         if secs is None and at is not None and self.at is not None and at >= self.at:
             secs = at - self.at
         self.outcome = Outcome(outcome.status, outcome.exit_code, outcome.deny_reason, secs)
-        speaks = outcome.status is not CallStatus.OK or self.kind is CallKind.SHELL
-        self.result = clip(result, RESULT_MAX, errors=speaks)
+        self.result = clip(result, RESULT_MAX, errors=outcome.status is not CallStatus.OK)
 
     def freeze(self, by_subagent: bool) -> Call:
         """Return the call as a value; without a result it is ``UNFINISHED``."""
