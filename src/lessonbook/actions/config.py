@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from shlex import quote
 from typing import Any
 
-from lessonbook.core.errors import InputError
+from lessonbook.core.errors import InputError, SetupError
 from lessonbook.core.screen import quoted
 from lessonbook.memory.registry import BACKENDS, SCOPINGS
 from lessonbook.system.settings import Editor, Places, Settings, parse, read_toml
@@ -147,6 +147,13 @@ def _typed(places: Places, key: str, text: str) -> bool | int | str:
         from lessonbook.memory.postgres.connection import check_address
 
         check_address(text)
+    if key == "propose.cluster":
+        from lessonbook.system.cluster import checked
+
+        try:
+            checked(text)
+        except SetupError as error:
+            raise InputError(str(error)) from error
     if key == "hindsight.url" and not text.startswith(("http://", "https://")):
         raise InputError(f"hindsight.url must start with http:// or https://, not {quoted(text)}.")
     return value

@@ -35,6 +35,7 @@ class Noting:
     runner: Runner
     noters: tuple[Noter, ...]
     seen: Seen = field(default_factory=Seen)
+    piece: int = PIECE
 
     def noted(self, files: Iterable[Found]) -> Iterator[Iterator[Noted | ReadReport]]:
         """Yield each file's sessions and its report, in order of the files."""
@@ -53,7 +54,7 @@ class Noting:
     def _works(self, files: Iterable[Found]) -> Iterator[Work]:
         """What there is to do, in order: small files together, pieces of large ones each by itself."""
         batch: list[Unit] = []
-        for unit in (unit for one in files for unit in _units(one)):
+        for unit in (unit for one in files for unit in _units(one, self.piece)):
             alone = unit.piece is not None or self.runner.here
             if batch and (alone or len(batch) >= _BATCH_MOST or sum(one.size for one in batch) >= _BATCH):
                 yield Work(tuple(batch), self.noters)
@@ -108,7 +109,7 @@ class Noting:
         return [parts[0] for parts in by_key.values()]
 
 
-def _units(one: Found) -> Iterator[Unit]:
+def _units(one: Found, most: int) -> Iterator[Unit]:
     """The file, or its pieces where it is large and can be divided."""
     if one.reader is None:
         return
@@ -117,8 +118,8 @@ def _units(one: Found) -> Iterator[Unit]:
     except OSError:  # gone meanwhile: its reader says so
         size = 0
     agent, divided = one.reader.agent, False
-    if size > PIECE and isinstance(one.reader, DividedReader):
-        for piece in one.reader.pieces(one.path, PIECE):
+    if size > most and isinstance(one.reader, DividedReader):
+        for piece in one.reader.pieces(one.path, most):
             divided = True
             yield Unit(one.path, agent, size, piece)
     if not divided:

@@ -31,7 +31,7 @@ class Cluster:
         self.address = address
 
     def __enter__(self) -> Cluster:
-        where = _checked(self.address)
+        where = checked(self.address)
         try:
             from distributed import Client
         except ImportError as error:
@@ -74,7 +74,7 @@ class Cluster:
             raise SetupError(f"The Dask cluster at {self.address} has no workers.")
         try:
             found = set(self._client.run(_version).values())
-        except Exception as error:  # noqa: BLE001  whatever a worker without our package raises for our function
+        except Exception as error:  # whatever a worker raises that does not have what it is sent
             raise SetupError(f"The workers of {self.address} need lessonbook {__version__} installed.") from error
         if found != {__version__}:
             other = ", ".join(sorted(found - {__version__}))
@@ -86,7 +86,7 @@ def _version() -> str:
     return __version__
 
 
-def _checked(address: str) -> tuple[str, int]:
+def checked(address: str) -> tuple[str, int]:
     """Return the host and the port. Raises ``SetupError`` for what would carry parts of sessions for all to read."""
     scheme, _, rest = address.partition("://")
     host, _, port = rest.rpartition(":")
