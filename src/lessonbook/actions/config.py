@@ -39,7 +39,7 @@ ABOUT: Mapping[str, str] = {
     "postgres.url": "the address of a PostgreSQL server and its database, without a password",
     "postgres.team": "whose lessons there: the schema lessonbook_TEAM",
     "propose.proposers": "which ways of finding lessons `propose` uses (set in the file)",
-    "propose.cores": "how many cores read sessions: auto (all, where there are many), all, or a number",
+    "propose.cores": "how many cores read sessions: auto (all, where they are many), all, or a number",
     "propose.cluster": "or the address of a Dask cluster that does (extra cluster)",
     "review.name": "who accepts and edits candidates: the name their commits carry",
     "review.email": "and the e-mail address",
