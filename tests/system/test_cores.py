@@ -17,7 +17,7 @@ from lessonbook.system.cluster import Cluster
 from lessonbook.system.cores import WORTH, Cores, Here, available, runner
 from lessonbook.system.ordered import in_order
 
-START = "import sys, time; from lessonbook.system.cores import Cores\nwith Cores(2) as two: "
+START = "import time\nfrom lessonbook.system.cores import Cores\nprint('here', flush=True)\nwith Cores(2) as two: "
 """A program without a guard around what it does, as people write them."""
 SLOW = f"{START}results = two.map(time.sleep, [0, 60, 60]); next(results); print('begun', flush=True); list(results)"
 
@@ -66,14 +66,15 @@ def _open_files(_: str) -> list[str]:
 
 def test_a_program_without_a_guard_is_not_run_again() -> None:
     with run(f"{START}print(sum(two.map(len, ['a', 'bb'])))") as done:
-        assert done.communicate(timeout=60) == ("3\n", "")
+        assert done.communicate(timeout=60) == ("here\n3\n", "")
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL], ids=["Ctrl-C", "kill -9"])
 def test_nothing_is_left_running(sign: int) -> None:
     with run(SLOW) as started:
-        assert started.stdout is not None and started.stdout.readline() == "begun\n"
+        assert started.stdout is not None
+        assert [started.stdout.readline() for _ in range(2)] == ["here\n", "begun\n"]
         everything = below(started.pid)
         assert len(everything) >= 4  # two that work, and what starts them
         began = time.monotonic()
@@ -86,6 +87,18 @@ def test_nothing_is_left_running(sign: int) -> None:
             time.sleep(0.05)
         assert not any(map(running, everything))
         assert said.count("Traceback") == (sign == signal.SIGINT), said  # that of the program itself
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
+@pytest.mark.parametrize("seconds", [0.0, 0.03, 0.06, 0.1, 0.15, 0.2])
+def test_ctrl_c_while_they_start(seconds: float) -> None:
+    with run(f"{START}list(two.map(time.sleep, [60, 60]))") as started:
+        assert started.stdout is not None and started.stdout.readline() == "here\n"
+        time.sleep(seconds)
+        os.killpg(started.pid, signal.SIGINT)
+        _, said = started.communicate(timeout=30)
+        assert said.count("Traceback") == 1 and "KeyboardInterrupt" in said, said
+        assert started.returncode not in (0, 1)
 
 
 def run(code: str) -> subprocess.Popen[str]:

@@ -6,7 +6,9 @@ Every kind takes the same function and gives its results in the order of the wor
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from types import ModuleType
@@ -74,6 +76,7 @@ class Cores:
         self._before = set(active_children())
         ways = get_context("forkserver")  # quick, and holds no lock, thread or open file of ours
         ways.set_forkserver_preload([__name__, *self._load])
+        _start_server()
         self._pool = ProcessPoolExecutor(self.count, ways, _begin)
         return self
 
@@ -95,8 +98,36 @@ class Cores:
             raise SetupError(_ENDED) from error
 
     def _start(self, function: Callable[[Work], Result], work: Work) -> Callable[[], Result]:
-        with _no_main():
+        with _no_main(), _ctrl_c_later():  # a process that is just starting could not be ended yet
             return self._pool.submit(function, work).result
+
+
+def _start_server() -> None:
+    """Start what starts the processes, such that Ctrl-C never reaches it or them."""
+    from multiprocessing import forkserver, resource_tracker
+
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _ctrl_c_later() -> Iterator[None]:
+    """Put off Ctrl-C; in another thread than the main one, which alone hears of it, there is nothing to do."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pressed: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda sign, _: pressed.append(sign))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        signal.raise_signal(signal.SIGINT)
 
 
 @contextmanager
@@ -111,12 +142,9 @@ def _no_main() -> Iterator[None]:
 
 
 def _begin() -> None:
-    """Set up a process of ``Cores``: it leaves Ctrl-C to the one that asked, and ends when that one does."""
+    """Set up a process of ``Cores``: it ends when the one that started it does, whatever ended that."""
     import gc
-    import signal
-    import threading
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.set_threshold(100_000)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
