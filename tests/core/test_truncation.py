@@ -31,7 +31,7 @@ def test_answers_that_are_not_looked_at_change_nothing(calls: list[Call]) -> Non
     def errand(one: Call) -> object:
         if one.kind is CallKind.EDIT:
             return None
-        return (one.kind, (one.command or one.args["path"]).split(" |")[0])
+        return (one.kind, one.command.split(" |")[0] if one.command else one.args["path"])
 
     told = []
     cut: set[object] = set()
