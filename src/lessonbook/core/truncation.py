@@ -53,4 +53,4 @@ def _errand(call: Call) -> tuple[str, ...]:
         return first.words if first is not None else ()
     if call.kind not in (CallKind.READ, CallKind.SEARCH, CallKind.LIST, CallKind.WEB):
         return ()
-    return (call.name, *(f"{name}={value}" for name, value in sorted(call.args.items()) if isinstance(value, str)))
+    return (call.name, *sorted([f"{name}={value}" for name, value in call.args.items() if isinstance(value, str)]))

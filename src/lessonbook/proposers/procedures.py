@@ -146,6 +146,7 @@ def _named(command: Command) -> str:
     return " ".join(words)
 
 
+@lru_cache(maxsize=4_096)
 def _own(key: Key) -> bool:
     """Whether enough of the steps are more than git's, and no two of them the same."""
     own = {step for step in key if "git" not in step.split()[:2]}
