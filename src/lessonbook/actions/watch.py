@@ -3,45 +3,58 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from lessonbook.actions.cited_here import not_there
 from lessonbook.actions.findings import Which, account
+from lessonbook.actions.names import learn_names, nameless
 from lessonbook.actions.review import GLOBAL, NamedBook, books
 from lessonbook.actions.sessions import Progress, Projects, Reading
-from lessonbook.book.known import known
+from lessonbook.book.head import read
 from lessonbook.book.lessons import Accepted, accepted_lessons
-from lessonbook.book.offer import Offer, offer
-from lessonbook.core.cited import gone
-from lessonbook.core.errors import BusyError, StoreError
+from lessonbook.core.candidate import Proposal
+from lessonbook.core.errors import StoreError
 from lessonbook.core.outcome import Effect, Outcome
+from lessonbook.core.redact_names import Names
 from lessonbook.core.session import Call, CallKind, CallStatus, Session
 from lessonbook.proposers.matching import about
 from lessonbook.proposers.merged import JOINT
-from lessonbook.proposers.wording import title
+from lessonbook.proposers.rewritten import Rewrite, Since, shown
 from lessonbook.system.settings import Places, Settings
 
-RETIRE = "retire"
-_UNCOUNTED = ("corrected | ", "recorded | ", "procedure | ", "retire | ")
+_UNCOUNTED = ("corrected | ", "recorded | ", "procedure | ", "retire | ", "rewrite | ")
 _BAD = (CallStatus.FAILED, CallStatus.DENIED, CallStatus.BLOCKED)
 
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """One lesson of a book that HEAD holds, what became of it, and the candidate that would take it out."""
+    """One lesson of a book that HEAD holds, what became of it, and the candidate that would mend it or take it out."""
 
     book: NamedBook
     lesson: Accepted
     outcome: Outcome
     retirement: str | None = None
+    rewrite: str | None = None
     gone: tuple[str, ...] = ()
-    """Files of the project that it tells to use and that are not there, where its folder is on this machine."""
+    """What it tells to use and the project does not have, where its folder is on this machine."""
+    better: Rewrite | None = None
+    """What it should say instead, as far as sessions since show it."""
+    skills: Mapping[str, str] = field(default_factory=dict)
+    """The texts of its skills by path."""
+    evidence: tuple[Proposal, ...] = ()
+    """What sessions since showed of its mistake, where it did not help; no names of people in it."""
 
     @property
     def fails(self) -> bool:
         """Whether it should go: what it tells to use is gone, or it changed nothing."""
         return bool(self.gone) or self.outcome.effect is Effect.NO_HELP
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """The ids of the candidates that were offered for it."""
+        return tuple(id for id in (self.rewrite, self.retirement) if id is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +64,8 @@ class Watch:
     lessons: tuple[Watched, ...]
     broken: Mapping[str, str]
     reading: Reading
+    names: Names = field(default_factory=Names)
+    """The names of people that the sessions gave away."""
 
 
 @dataclass(slots=True)
@@ -59,21 +74,41 @@ class _Tally:
 
     book: NamedBook
     lesson: Accepted
-    keys: frozenset[str]
+    since: Since
     times: Counter[str] = field(default_factory=Counter)
     roots: set[str] = field(default_factory=set)
     """Folders of this machine that sessions of the book's project began in."""
 
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of the calls that it is about."""
+        return self.since.about
+
     def gone(self) -> tuple[str, ...]:
-        """The files it tells to use that are in none of the project's folders."""
-        if not self.roots:
-            return ()
-        return gone(self.lesson.rule, lambda path: any((Path(root) / path).exists() for root in self.roots))
+        """What it tells to use and none of the project's folders has."""
+        text = "\n\n".join((self.lesson.rule, *self.since.skills.values()))
+        missing = [not_there(text, Path(root), above=0) for root in sorted(self.roots)]
+        return tuple(one for one in next(iter(missing), ()) if all(one in others for others in missing))
 
     def outcome(self) -> Outcome:
         times = self.times
         counted = bool(self.keys)
         return Outcome(times["bad before"], times["before"], times["bad since"], times["since"], times["read"], counted)
+
+    def watched(self, names: Names) -> Watched:
+        """Return what became of the lesson, and what should become of it."""
+
+        def clean(one: Proposal) -> Proposal:
+            return nameless(one, names)
+
+        found = Watched(self.book, self.lesson, self.outcome(), gone=self.gone(), skills=self.since.skills)
+        better = self.since.better(found.fails and self._heard(found), clean)
+        evidence = tuple(map(clean, self.since.evidence())) if found.fails and better is None else ()
+        return replace(found, better=better, evidence=evidence)
+
+    def _heard(self, found: Watched) -> bool:
+        """Whether anybody read it: other words help nobody where nobody did."""
+        return bool(found.gone or self.lesson.rule or found.outcome.read)
 
 
 def watch(
@@ -89,52 +124,19 @@ def watch(
     Raises ``InputError`` for a path that does not exist, and ``SetupError`` without git.
     """
     tallies, broken = _tallies(books(places))
-    projects = Projects()
+    projects, names = Projects(), Names()
 
     def count(session: Session) -> None:
         project = projects.of(session.cwd, session.repo)
         mine = [one for one in tallies if one.book.name in (GLOBAL, project.slug if project else "")]
         if mine:
-            _count(session, mine)
+            _count(session, mine, names)
         if project is not None and Path(project.root).is_dir():
             for one in mine:
                 one.roots |= {project.root} if one.book.name != GLOBAL else set()
 
     found = account(paths, places, settings, Which(), env=env, progress=progress, on_session=count)
-    return Watch(
-        tuple(Watched(one.book, one.lesson, one.outcome(), gone=one.gone()) for one in tallies), broken, found.reading
-    )
-
-
-def retire(found: Watch, now: int, random_hex: Callable[[], str]) -> Watch:
-    """Offer a candidate that takes out each lesson that ``fails``, unless one was offered before.
-
-    A book that cannot be worked in costs only itself.
-    """
-    broken = dict(found.broken)
-    told: list[Watched] = []
-    for one in found.lessons:
-        offered = None
-        if one.fails and one.book.name not in broken:
-            try:
-                offered = _offered(one, now, random_hex)
-            except (BusyError, StoreError) as error:
-                broken[one.book.name] = str(error)
-        told.append(Watched(one.book, one.lesson, one.outcome, offered, one.gone))
-    return Watch(tuple(told), broken, found.reading)
-
-
-def _offered(one: Watched, now: int, random_hex: Callable[[], str]) -> str | None:
-    key, lesson, outcome = f"{RETIRE} | {one.lesson.id}", one.lesson, one.outcome
-    if key in known(one.book.folder).keys:
-        return None
-    why = f"{outcome.since} times in {outcome.calls_since:,} calls since, {outcome.due:.1f} were due"
-    why = f"{', '.join(one.gone)}: not there any more" if one.gone else why
-    trailers = (("Proposer", "watch"), ("Evidence-kind", RETIRE), ("Evidence-key", key), ("Evidence-count", why))
-    subject = title(f"Retire: {lesson.title}")
-    removes = tuple(f"skills/{name}/SKILL.md" for name in lesson.skills)
-    item = Offer(subject, trailers=trailers, retires=lesson.rule or None, removes=removes)
-    return offer(one.book.folder, [item], now, random_hex)[0]
+    return Watch(tuple(one.watched(names) for one in tallies), broken, found.reading, names)
 
 
 def _tallies(every: Iterable[NamedBook]) -> tuple[list[_Tally], dict[str, str]]:
@@ -143,11 +145,18 @@ def _tallies(every: Iterable[NamedBook]) -> tuple[list[_Tally], dict[str, str]]:
     for book in every:
         try:
             lessons = accepted_lessons(book.folder)
+            skills = read(book.folder).skills if any(one.skills for one in lessons) else {}
         except StoreError as error:  # one broken book must not hide what became of the others' lessons
             broken[book.name] = str(error)
             continue
-        found += [_Tally(book, one, _counted(one.about)) for one in lessons if one.rule or one.skills]
+        found += [_Tally(book, one, _since(book, one, skills)) for one in lessons if one.rule or one.skills]
     return found, broken
+
+
+def _since(book: NamedBook, lesson: Accepted, skills: Mapping[str, bytes]) -> Since:
+    paths = [f"skills/{name}/SKILL.md" for name in lesson.skills]
+    texts = {path: skills[path].decode("utf-8", "replace") for path in paths if path in skills}
+    return Since(lesson.id, lesson.keys, _counted(lesson.about), lesson.rule, texts, book.name == GLOBAL)
 
 
 def _counted(keys: Iterable[str]) -> frozenset[str]:
@@ -155,12 +164,18 @@ def _counted(keys: Iterable[str]) -> frozenset[str]:
     return frozenset(part for part in parts if not part.startswith(_UNCOUNTED))
 
 
-def _count(session: Session, tallies: Sequence[_Tally]) -> None:
+def _count(session: Session, tallies: Sequence[_Tally], names: Names) -> None:
     calls = [call for turn in session.turns for call in turn.calls]
     met: Counter[str] = Counter()
     for call in calls:
         if call.status in _BAD:
             met.update(about(call))
+    later = [one for one in tallies if (session.started or 0.0) >= one.lesson.at]
+    if later:
+        learn_names(session, names)
+        seen = shown(session)
+        for one in later:
+            one.since.see(seen)
     for one in tallies:
         since = (session.started or 0.0) >= one.lesson.at
         one.times["since" if since else "before"] += len(calls)

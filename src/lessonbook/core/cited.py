@@ -1,4 +1,4 @@
-"""Files and scripts of the project that a lesson tells to use: what can be looked up before it is followed."""
+"""Files, scripts and tasks of the project that a lesson tells to use: what can be looked up before it is followed."""
 
 from __future__ import annotations
 
@@ -17,12 +17,44 @@ _WARNED = re.compile(
 )
 _FILE = re.compile(r"(?:\./)?[\w.@+-]+(?:/[\w.@+-]+)*\.[A-Za-z]\w{0,7}\Z")
 _SCRIPT = re.compile(r"(?:\./[\w.@+-]+|[\w.+-]+)(?:/[\w.@+-]+)+\Z|\./[\w.@+-]+\Z")
+_FENCE = re.compile(
+    r"^(?P<fence>`{3,}|~{3,})(?:sh|bash|shell|console|zsh)?[ \t]*\n(?P<script>.*?)^(?P=fence)[ \t]*$", re.M | re.S
+)
+_OTHER_PLACE = r"--?(?:w|C|f|r|F|workspaces?|prefix|cwd|dir|filter|file|directory|recursive|if-present)\b"
+_TASK = re.compile(
+    r"(?P<runner>make|just|(?:npm|pnpm|yarn|bun) run) (?P<name>[A-Za-z][\w:-]*)"
+    rf"(?: (?!{_OTHER_PLACE})[^\s;&|]+)*\Z"
+)
+_ELSEWHERE = re.compile(
+    r"\b(?i:from|in|inside|under|within)\s+(?:the\s+)?"
+    r"(?:`[^`\n]+`|[\w./-]+/|[\w.-]+\s+(?:folder|directory|package))"
+)
+"""Words that say that a command is run in a folder below the project's own."""
 MARK = "no longer there"
 
 
 def cited(text: str) -> tuple[str, ...]:
     """Return the relative paths that a lesson tells to use, each once: ``scripts/seed.py``, ``bin/test``."""
     return tuple(dict.fromkeys(_paths(text)))
+
+
+def tasks(text: str) -> tuple[str, ...]:
+    """Return the tasks that a lesson tells to run, each once: ``make seed``, ``npm run build``.
+
+    None of a lesson that runs them in a folder below the project's own.
+    """
+    if _ELSEWHERE.search(text):
+        return ()
+    found = (_TASK.match(span.removesuffix(" …").strip()) for span in told(text))
+    return tuple(dict.fromkeys(f"{match['runner']} {match['name']}" for match in found if match))
+
+
+def told(text: str) -> Iterator[str]:
+    """Yield the code that a text tells to use: code spans, and the lines of its shell scripts."""
+    yield from _spans(text)
+    for fence in _FENCE.finditer(text):
+        lines = (line.strip().removeprefix("$ ") for line in fence["script"].splitlines())
+        yield from (line for line in lines if line and not line.startswith("#"))
 
 
 def gone(text: str, exists: Callable[[str], bool]) -> tuple[str, ...]:
@@ -39,13 +71,17 @@ def marked(text: str, missing: tuple[str, ...]) -> str:
     return f"{text} ({names} {verb} {MARK}: check before you follow this.)"
 
 
-def _paths(text: str) -> Iterator[str]:
+def _spans(text: str) -> Iterator[str]:
     for match in _TOLD.finditer(text):
-        if _WARNED.search(text[: match.start(1) - 1]):
-            continue
-        words = match[1].split()
+        if not _WARNED.search(text[: match.start(1) - 1]):
+            yield match[1]
+
+
+def _paths(text: str) -> Iterator[str]:
+    for span in _spans(text):
+        words = span.split() or [""]
         first = words[0]
-        if "://" in match[1] or first.startswith(("/", "~", "-", "$", "@")) or ".." in first.split("/"):
+        if "://" in span or first.startswith(("/", "~", "-", "$", "@")) or ".." in first.split("/"):
             continue
         if (len(words) == 1 and "/" in first and _FILE.match(first)) or (len(words) > 1 and _SCRIPT.match(first)):
             yield first
