@@ -86,9 +86,10 @@ class _Tally:
 
     def gone(self) -> tuple[str, ...]:
         """What it tells to use and none of the project's folders has."""
-        text = "\n\n".join((self.lesson.rule, *self.since.skills.values()))
-        missing = [not_there(text, Path(root), above=0) for root in sorted(self.roots)]
-        return tuple(one for one in next(iter(missing), ()) if all(one in others for others in missing))
+        texts = (self.lesson.rule, *self.since.skills.values())
+        missing = [[one for text in texts for one in not_there(text, Path(root), above=0)] for root in self.roots]
+        first = next(iter(missing), [])
+        return tuple(dict.fromkeys(one for one in first if all(one in others for others in missing)))
 
     def outcome(self) -> Outcome:
         times = self.times

@@ -41,11 +41,13 @@ def cited(text: str) -> tuple[str, ...]:
 def tasks(text: str) -> tuple[str, ...]:
     """Return the tasks that a lesson tells to run, each once: ``make seed``, ``npm run build``.
 
-    None of a lesson that runs them in a folder below the project's own.
+    None of a lesson that runs them in a folder below the project's own, and none of a whole skill's scripts, which
+    often show what another project would run.
     """
     if _ELSEWHERE.search(text):
         return ()
-    found = (_TASK.match(span.removesuffix(" …").strip()) for span in told(text))
+    spans = _spans(text) if text.startswith("---\n") else told(text)
+    found = (_TASK.match(span.removesuffix(" …").strip()) for span in spans)
     return tuple(dict.fromkeys(f"{match['runner']} {match['name']}" for match in found if match))
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import re
 
-_TARGETS = re.compile(r"^(?![\t#])([^\n:=#]{1,400}?)\s*::?(?!=)", re.M)
+_TARGETS = re.compile(r"^(?![\t#])([^\n:=#]{1,400}?)[ \t]*::?(?!=)([^\n]*)", re.M)
 _LARGER = re.compile(r"^[ \t]*-?s?include[ \t]+(?!\S*\.env\b)|\$\((?:eval|foreach|call)\b|^[ \t]*define\b", re.M)
 """Words of a Makefile by which it holds more than stands in it."""
-_RECIPE = re.compile(r"^@?([A-Za-z_][\w-]*)(?=[^\n:=]*:(?!=))|^alias[ \t]+([A-Za-z_][\w-]*)[ \t]*:=", re.M)
+_RECIPE = re.compile(r"^@?([A-Za-z_][\w-]*)(?=[^\n]*?:(?!=))|^alias[ \t]+([A-Za-z_][\w-]*)[ \t]*:=", re.M)
 _JUST_LARGER = re.compile(r"^(?:import|mod)\??[ \t]", re.M)
 
 NAMES = {
@@ -43,7 +43,7 @@ def _made(name: str, text: str) -> bool | None:
     unsure = _LARGER.search(text) is not None
     for match in _TARGETS.finditer(text.replace("\\\n", " ")):
         for target in match[1].split():
-            if target == name:
+            if target == name or (target == ".PHONY" and name in match[2].split()):
                 return True
             if target == ".DEFAULT" or ("$" in target and "/" not in target):
                 unsure = True
