@@ -17,16 +17,15 @@ _WARNED = re.compile(
 )
 _FILE = re.compile(r"(?:\./)?[\w.@+-]+(?:/[\w.@+-]+)*\.[A-Za-z]\w{0,7}\Z")
 _SCRIPT = re.compile(r"(?:\./[\w.@+-]+|[\w.+-]+)(?:/[\w.@+-]+)+\Z|\./[\w.@+-]+\Z")
-_FENCE = re.compile(
-    r"^(?P<fence>`{3,}|~{3,})(?:sh|bash|shell|console|zsh)?[ \t]*\n(?P<script>.*?)^(?P=fence)[ \t]*$", re.M | re.S
-)
+_FENCE = r"(?ms)^(?P<fence>`{3,}|~{3,})(?:sh|bash|shell|console|zsh)?[ \t]*\n(?P<script>.*?)^(?P=fence)[ \t]*$"
 _OTHER_PLACE = r"--?(?:w|C|f|r|F|workspaces?|prefix|cwd|dir|filter|file|directory|recursive|if-present)\b"
-_TASK = re.compile(
+_RUNNERS = ("make ", "just ", "npm run ", "yarn run ", "bun run ")
+_TASK = (
     r"(?P<runner>make|just|(?:npm|pnpm|yarn|bun) run) (?P<name>[A-Za-z][\w:-]*)"
     rf"(?: (?!{_OTHER_PLACE})[^\s;&|]+)*\Z"
 )
-_ELSEWHERE = re.compile(
-    r"\b(?i:from|in|inside|under|within)\s+(?:the\s+)?"
+_ELSEWHERE = (
+    r"(?i)\b(?:from|in|inside|under|within)\s+(?:the\s+)?"
     r"(?:`[^`\n]+`|[\w./-]+/|[\w.-]+\s+(?:folder|directory|package))"
 )
 """Words that say that a command is run in a folder below the project's own."""
@@ -44,17 +43,18 @@ def tasks(text: str) -> tuple[str, ...]:
     None of a lesson that runs them in a folder below the project's own, and none of a whole skill's scripts, which
     often show what another project would run.
     """
-    if _ELSEWHERE.search(text):
+    # Patterns are compiled where they are needed only: a session waits for this.
+    if not any(runner in text for runner in _RUNNERS) or re.search(_ELSEWHERE, text):
         return ()
     spans = _spans(text) if text.startswith("---\n") else told(text)
-    found = (_TASK.match(span.removesuffix(" …").strip()) for span in spans)
+    found = (re.match(_TASK, span.removesuffix(" …").strip()) for span in spans)
     return tuple(dict.fromkeys(f"{match['runner']} {match['name']}" for match in found if match))
 
 
 def told(text: str) -> Iterator[str]:
     """Yield the code that a text tells to use: code spans, and the lines of its shell scripts."""
     yield from _spans(text)
-    for fence in _FENCE.finditer(text):
+    for fence in re.finditer(_FENCE, text) if "\n" in text else ():
         lines = (line.strip().removeprefix("$ ") for line in fence["script"].splitlines())
         yield from (line for line in lines if line and not line.startswith("#"))
 

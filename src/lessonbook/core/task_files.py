@@ -5,14 +5,14 @@ Each question has three answers: it is there, it is not, or nobody can tell with
 
 from __future__ import annotations
 
-import json
 import re
 
-_TARGETS = re.compile(r"^(?![\t#])([^\n:=#]{1,400}?)[ \t]*::?(?!=)([^\n]*)", re.M)
-_LARGER = re.compile(r"^[ \t]*-?s?include[ \t]+(?!\S*\.env\b)|\$\((?:eval|foreach|call)\b|^[ \t]*define\b", re.M)
+# Compiled where they are needed only: a session waits for this.
+_TARGETS = r"(?m)^(?![\t#])([^\n:=#]{1,400}?)[ \t]*::?(?!=)([^\n]*)"
+_LARGER = r"(?m)^[ \t]*-?s?include[ \t]+(?!\S*\.env\b)|\$\((?:eval|foreach|call)\b|^[ \t]*define\b"
 """Words of a Makefile by which it holds more than stands in it."""
-_RECIPE = re.compile(r"^@?([A-Za-z_][\w-]*)(?=[^\n]*?:(?!=))|^alias[ \t]+([A-Za-z_][\w-]*)[ \t]*:=", re.M)
-_JUST_LARGER = re.compile(r"^(?:import|mod)\??[ \t]", re.M)
+_RECIPE = r"(?m)^@?([A-Za-z_][\w-]*)(?=[^\n]*?:(?!=))|^alias[ \t]+([A-Za-z_][\w-]*)[ \t]*:="
+_JUST_LARGER = r"(?m)^(?:import|mod)\??[ \t]"
 
 NAMES = {
     "make": ("GNUmakefile", "makefile", "Makefile"),
@@ -34,14 +34,14 @@ def defines(task: str, text: str) -> bool | None:
     if kind(task) == "make":
         return _made(name, text)
     if kind(task) == "just":
-        found = name in {match[1] or match[2] for match in _RECIPE.finditer(text)}
-        return found or (None if _JUST_LARGER.search(text) else False)
+        found = name in {match[1] or match[2] for match in re.finditer(_RECIPE, text)}
+        return found or (None if re.search(_JUST_LARGER, text) else False)
     return _scripted(task, name, text)
 
 
 def _made(name: str, text: str) -> bool | None:
-    unsure = _LARGER.search(text) is not None
-    for match in _TARGETS.finditer(text.replace("\\\n", " ")):
+    unsure = re.search(_LARGER, text) is not None
+    for match in re.finditer(_TARGETS, text.replace("\\\n", " ")):
         for target in match[1].split():
             if target == name or (target == ".PHONY" and name in match[2].split()):
                 return True
@@ -53,6 +53,8 @@ def _made(name: str, text: str) -> bool | None:
 
 
 def _scripted(task: str, name: str, text: str) -> bool | None:
+    import json
+
     try:
         told = json.loads(text)
     except (ValueError, RecursionError):
