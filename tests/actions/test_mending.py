@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from collections.abc import Callable
 from itertools import count
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.actions.conftest import Place
 from tests.actions.test_watch import BAD_VERB, NOW, accepted, later, look, project, where, write
 
 from lessonbook.actions.mending import mend
@@ -216,6 +218,37 @@ def test_a_model_that_gives_no_answer_is_asked_another_time(
     found = mended(look, chat=broken)
     assert found.lessons[0].changes == () and found.broken == {"editor model": "It is not there."}
     assert mended(look, 90, lambda _: REPLY).lessons[0].rewrite is not None
+
+
+def test_a_night_has_its_editor_write_it_out_of_its_money(
+    home: Path, tmp_path: Path, project: Path, accepted: Path, place: Callable[[], Place]
+) -> None:
+    later(tmp_path, project, 9, SAME)
+    one = place()
+    shutil.copytree(tmp_path / "s", home / ".claude/projects/s")
+    one.says("editor", REPLY)
+    one.nightly |= {"night_dollars": 0.01}
+    poor = one.night()
+    assert [told["rewrite"] or told["retirement"] for told in poor["watched"]] == [None]
+    assert any(why.startswith("watching editor model: the next call may cost $0.05") for why in poor["failed"]), poor
+    assert one.prompts("editor") == []
+    one.nightly |= {"night_dollars": 1.0}
+    record = one.night()
+    (told,) = record["watched"]
+    assert told["rewrite"] in one.pending() and told["retirement"] is None and record["failed"] == []
+    asked = [prompt for prompt in one.prompts("editor") if "still happens" in prompt]
+    assert len(asked) == 1 and str(home) not in asked[0]
+    assert "proposed to rewrite as" in (one.nights / record["night"] / "note.md").read_text()
+
+
+def test_a_night_without_replays_asks_no_model_about_sessions(
+    home: Path, tmp_path: Path, project: Path, accepted: Path, place: Callable[[], Place]
+) -> None:
+    later(tmp_path, project, 9, SAME)
+    one = place()
+    shutil.copytree(tmp_path / "s", home / ".claude/projects/s")
+    (told,) = one.night(replay=False)["watched"]
+    assert told["retirement"] and told["rewrite"] is None and one.prompts("editor") == []
 
 
 def test_the_command_line(

@@ -170,7 +170,7 @@ class Nightly:
 
         try:
             found = watch(None, self.places, self.settings, env=self.env)
-            asked = chat if self.night.editor is not None else None
+            asked = chat if self.replay and self.night.editor is not None else None
             found = found if self.dry_run else mend(found, int(self.clock()), self.random_hex, asked)
         except LessonbookError as error:
             self.told.fail("watching", error)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from lessonbook.core.agent_run import Permission, Ran, Task
+from lessonbook.core.agent_run import Apart, Permission, Ran, Task
 from lessonbook.core.errors import InputError
 
 
@@ -42,6 +43,10 @@ class Agent:
         """Return the variables it needs."""
         return {}
 
+    def apart(self, task: Task, env: Mapping[str, str]) -> Apart | None:
+        """Return what keeps it to the folder of the run: nothing, unless its module knows how."""
+        return None
+
     def data(self, task: Task) -> bytes:
         """Return what it reads on standard input."""
         return b""
@@ -57,3 +62,8 @@ class Agent:
 def as_data(prompt: str) -> bytes:
     """Return a prompt for standard input."""
     return prompt.encode("utf-8", "replace")
+
+
+def linked(folder: Path, own: Path, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return the links by which ``folder`` has those of the ``names`` that there are in ``own``."""
+    return tuple((str(folder / name), str(own / name)) for name in names if (own / name).exists())
