@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from pathlib import Path
 
 from lessonbook.actions.cited_here import not_there
@@ -21,7 +22,7 @@ from lessonbook.core.redact_names import Names
 from lessonbook.core.session import Call, CallKind, CallStatus, Session
 from lessonbook.proposers.matching import about
 from lessonbook.proposers.merged import JOINT
-from lessonbook.proposers.rewritten import Rewrite, Since, shown
+from lessonbook.proposers.rewritten import Rewrite, Shown, Since, shown
 from lessonbook.system.settings import Places, Settings
 
 _UNCOUNTED = ("corrected | ", "recorded | ", "procedure | ", "retire | ", "rewrite | ")
@@ -66,6 +67,29 @@ class Watch:
     reading: Reading
     names: Names = field(default_factory=Names)
     """The names of people that the sessions gave away."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is to be noted of each session: which skills were opened, and from when on what it shows of lessons."""
+
+    skills: tuple[str, ...]
+    since: float
+    steps: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Note:
+    """What there is to count in one session: its calls, what went wrong in them, and which skills were opened.
+
+    What it shows of lessons, and the names in it, only where one was accepted before it began.
+    """
+
+    calls: int
+    met: Counter[str]
+    read: frozenset[str]
+    shown: Shown | None
+    names: Names
 
 
 @dataclass(slots=True)
@@ -125,19 +149,28 @@ def watch(
     Raises ``InputError`` for a path that does not exist, and ``SetupError`` without git.
     """
     tallies, broken = _tallies(books(places))
-    projects, names = Projects(), Names()
+    projects, names, asked = Projects(), Names(), _asked(tallies)
 
-    def count(session: Session) -> None:
+    def count(session: Session, note: _Note) -> None:
         project = projects.of(session.cwd, session.repo)
         mine = [one for one in tallies if one.book.name in (GLOBAL, project.slug if project else "")]
         if mine:
-            _count(session, mine, names)
+            _count(session, note, mine)
+            names.add(note.names)
         if project is not None and Path(project.root).is_dir():
             for one in mine:
                 one.roots |= {project.root} if one.book.name != GLOBAL else set()
 
-    found = account(paths, places, settings, Which(), env=env, progress=progress, on_session=count)
+    def noted(session: Session) -> None:
+        count(session, _noted(asked, session))
+
+    found = account(paths, places, settings, Which(), env=env, progress=progress, on_session=noted)
     return Watch(tuple(one.watched(names) for one in tallies), broken, found.reading, names)
+
+
+def _asked(tallies: Sequence[_Tally]) -> _Asked:
+    skills = tuple(dict.fromkeys(name for one in tallies for name in one.lesson.skills))
+    return _Asked(skills, min((one.lesson.at for one in tallies), default=inf), any(one.since.ends for one in tallies))
 
 
 def _tallies(every: Iterable[NamedBook]) -> tuple[list[_Tally], dict[str, str]]:
@@ -165,29 +198,33 @@ def _counted(keys: Iterable[str]) -> frozenset[str]:
     return frozenset(part for part in parts if not part.startswith(_UNCOUNTED))
 
 
-def _count(session: Session, tallies: Sequence[_Tally], names: Names) -> None:
+def _noted(asked: _Asked, session: Session) -> _Note:
     calls = [call for turn in session.turns for call in turn.calls]
     met: Counter[str] = Counter()
     for call in calls:
         if call.status in _BAD:
             met.update(about(call))
-    later = [one for one in tallies if (session.started or 0.0) >= one.lesson.at]
+    names, later = Names(), (session.started or 0.0) >= asked.since
     if later:
         learn_names(session, names)
-        seen = shown(session)
-        for one in later:
-            one.since.see(seen)
+    read = frozenset(name for name in asked.skills if any(_reads(call, name) for call in calls))
+    return _Note(len(calls), met, read, shown(session, asked.steps) if later else None, names)
+
+
+def _count(session: Session, note: _Note, tallies: Sequence[_Tally]) -> None:
     for one in tallies:
         since = (session.started or 0.0) >= one.lesson.at
-        one.times["since" if since else "before"] += len(calls)
-        one.times["bad since" if since else "bad before"] += sum(met[key] for key in one.keys)
+        one.times["since" if since else "before"] += note.calls
+        one.times["bad since" if since else "bad before"] += sum(note.met[key] for key in one.keys)
         if since and session.parent_id is None:
-            one.times["read"] += not one.lesson.skills or any(_reads(call, one.lesson.skills) for call in calls)
+            one.times["read"] += not one.lesson.skills or not note.read.isdisjoint(one.lesson.skills)
+        if since and note.shown is not None:
+            one.since.see(session, note.shown)
 
 
-def _reads(call: Call, skills: Sequence[str]) -> bool:
-    """Whether a call opens one of the skills: by the agent's own tool for that, or its file."""
+def _reads(call: Call, skill: str) -> bool:
+    """Whether a call opens the skill: by the agent's own tool for that, or its file."""
     texts = [value for value in call.args.values() if isinstance(value, str)]
     if call.kind is CallKind.SKILL:
-        return any(text in skills for text in texts)
-    return any(f"{name}/SKILL.md" in text for name in skills for text in texts)
+        return skill in texts
+    return any(f"{skill}/SKILL.md" in text for text in texts)

@@ -19,7 +19,7 @@ from lessonbook.proposers import blocked, fixed, prepared, procedures, refused
 from lessonbook.proposers.blocked import BLOCKED
 from lessonbook.proposers.draft import Draft, comparable_key, names_project
 from lessonbook.proposers.fixed_rules import FIXED
-from lessonbook.proposers.incident import History, Incident
+from lessonbook.proposers.incident import History, Incident, project_of
 from lessonbook.proposers.matching import triggers
 from lessonbook.proposers.merged import either, merged
 from lessonbook.proposers.prepared import PREPARED
@@ -50,11 +50,11 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What one session shows to every lesson: what went wrong in it, and which commands worked, and when."""
+    """What one session shows to every lesson: what went wrong in it, which commands worked and when, and its steps."""
 
-    session: Session
     incidents: tuple[Incident, ...]
     worked: tuple[tuple[Command, float], ...]
+    steps: tuple[Incident, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +67,11 @@ class Rewrite:
     files: Mapping[str, str] = field(default_factory=dict)
 
 
-def shown(session: Session) -> Shown:
-    """Return what a session shows."""
+def shown(session: Session, steps: bool = True) -> Shown:
+    """Return what a session shows; sequences of commands that worked only where ``steps`` are asked for."""
     found = [incident for source in _SOURCES for incident in source.incidents(session)]
-    return Shown(session, tuple(found), tuple(_worked(session)))
+    taken = tuple(procedures.incidents(session)) if steps else ()
+    return Shown(tuple(found), tuple(dict.fromkeys(_worked(session))), taken)
 
 
 def _worked(session: Session) -> Iterator[tuple[Command, float]]:
@@ -111,10 +112,15 @@ class Since:
             self._runs = _commands((self.rule, *self.skills.values()))
         return self._runs
 
-    def see(self, one: Shown) -> None:
-        """Keep of a session what is about this lesson."""
-        self.history.add(one.session)
-        for incident in one.incidents:
+    @property
+    def ends(self) -> frozenset[str]:
+        """The last steps of the procedures that it tells."""
+        return frozenset(key.rsplit(" → ", 1)[-1] for key in self._procedures()) if self.skills else frozenset()
+
+    def see(self, session: Session, one: Shown) -> None:
+        """Keep of what a session shows what is about this lesson. Its turns are not needed any more."""
+        self.history.add(session)
+        for incident in _placed(one.incidents, session):
             if comparable_key(incident.about or incident.topic) in self.about:
                 self.again.append(incident)
             elif self._told(incident.command):
@@ -122,10 +128,8 @@ class Since:
         for command, at in one.worked:
             for words in self._told(command):
                 self.worked[words] = max(at, self.worked.get(words, 0.0))
-        if self.skills and self._procedures():
-            ends = {key.rsplit(" → ", 1)[-1] for key in self._procedures()}
-            found = procedures.incidents(one.session)
-            self.steps += [incident for incident in found if incident.family in ends]
+        if self.ends:
+            self.steps += [incident for incident in _placed(one.steps, session) if incident.family in self.ends]
 
     def better(self, fails: bool, clean: Callable[[Proposal], Proposal]) -> Rewrite | None:
         """Return what it should say, the way seen in most sessions; ``None`` where nothing better was seen.
@@ -196,7 +200,7 @@ class Since:
         """Whether it tells to go this way already."""
         if len(way) == 1 and self.runs:
             wanted = tuple(_head(way[0]).split())
-            return any(zip_alike(words, wanted) for words in self.runs)
+            return any(_alike(words, wanted) for words in self.runs)
         text = f" {flat(_ERROR.sub('', ' '.join((self.rule, *self.skills.values()))))} "
         return all(f" {flat(_head(part))} " in text for part in way)
 
@@ -218,7 +222,15 @@ class Since:
         return None
 
 
-def zip_alike(one: Words, other: Words) -> bool:
+def _placed(found: Iterable[Incident], session: Session) -> Iterator[Incident]:
+    """The incidents as of the project that the session is known to be of by now."""
+    project = project_of(session)
+    for one in found:
+        same = one.where.repo == session.repo and one.where.project == project
+        yield one if same else replace(one, where=replace(one.where, repo=session.repo, project=project))
+
+
+def _alike(one: Words, other: Words) -> bool:
     """Whether one of two commands begins with the other."""
     return all(first == second for first, second in zip(one, other, strict=False)) and bool(one and other)
 
