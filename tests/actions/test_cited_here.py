@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import which
 
 import pytest
 
-from lessonbook.actions.cited_here import not_there
+from lessonbook.actions.cited_here import not_looked_up, not_there
 
 SEED = "Run `make seed` before `pytest`."
 
@@ -21,8 +22,14 @@ def project(tmp_path: Path) -> Path:
 def test_a_task_that_is_gone(project: Path) -> None:
     assert not_there(SEED, project) == ("make seed",)
     assert not_there("Use `npm run lint` here, not `eslint …`, which fails with `x`.", project) == ("npm run lint",)
+    assert not_there("Run `pnpm test` first.", project) == ("pnpm test",)
     assert not_there("Run `make test` and `npm run build`.", project) == ()
     assert not_there("Never run `make seed`.", project) == ()
+
+
+def test_what_nobody_can_tell_here(project: Path) -> None:
+    text = "Run `no-such-tool plan`, then `just seed`, then `make test`, then `git push`."
+    assert not_looked_up(text, project) == ("just seed", "no-such-tool", *(() if which("just") else ("just",)))
 
 
 def test_both_are_told_in_one_word(project: Path) -> None:

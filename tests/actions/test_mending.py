@@ -84,6 +84,9 @@ def test_a_rewrite_is_offered_once_and_a_rejected_one_never_again(
     (one,) = mended(look).lessons
     assert one.rewrite is not None
     assert mended(look, 90).lessons[0].changes == (), "it is waiting"
+    later(tmp_path, project, 9, [("tok npm x", BAD_VERB), ("yrun npm x", "")])
+    assert mended(look, 100).lessons[0].changes == (), "one waits, so there is no other"
+    later(tmp_path, project, 9, AGAIN)
     assert reject(accepted, one.rewrite)["ok"]
     assert mended(look, 120).lessons[0].changes == () and pending(accepted) == []
     later(tmp_path, project, 9, [("tok npm x", BAD_VERB), ("qrun npm x", "")])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from lessonbook.core.cited import gone, tasks
+from lessonbook.core.cited import gone, programs, tasks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +40,18 @@ def _project(cwd: Path, above: int) -> Sequence[Path]:
         if (folder / ".git").exists():
             return folders[: at + 1]
     return folders[:1]
+
+
+def not_looked_up(text: str, cwd: Path) -> tuple[str, ...]:
+    """Return what a lesson tells to run of which nobody can tell here whether it is still right.
+
+    That are tasks that may be defined in a way that is not seen without running something, and programs that this
+    machine does not have: others may.
+    """
+    from shutil import which
+
+    unsure = tuple(task for task in tasks(text) if _defined(task, cwd, 0) is None)
+    return unsure + tuple(name for name in programs(text) if which(name) is None)
 
 
 def _is_there(path: str, folders: Iterable[Path]) -> bool:

@@ -58,12 +58,13 @@ def counts(outcome: Outcome) -> str:
 
 
 def _mended(one: Watched, found: Watch, now: int, random_hex: Callable[[], str], chat: Chat | None) -> Watched:
-    keys = known(one.book.folder).keys
+    book, own = known(one.book.folder), f"{REWRITE} | {one.lesson.id} | "
+    keys = book.keys
     if one.better is not None:
-        if one.better.proposal.key in keys:
+        if one.better.proposal.key in keys or book.waits(own):
             return one
         return replace(one, rewrite=_rewritten(one, one.better, now, random_hex))
-    if f"{RETIRE} | {one.lesson.id}" in keys or any(key.startswith(f"{REWRITE} | {one.lesson.id} | ") for key in keys):
+    if f"{RETIRE} | {one.lesson.id}" in keys or any(key.startswith(own) for key in keys):
         return one
     edited = _edited(one, found, chat) if chat is not None and one.evidence else None
     if edited is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
 
-from lessonbook.actions.cited_here import not_there
+from lessonbook.actions.cited_here import not_looked_up, not_there
 from lessonbook.actions.findings import Which, account
 from lessonbook.actions.names import learn_names, nameless
 from lessonbook.actions.review import GLOBAL, NamedBook, books
@@ -40,6 +40,8 @@ class Watched:
     rewrite: str | None = None
     gone: tuple[str, ...] = ()
     """What it tells to use and the project does not have, where its folder is on this machine."""
+    unsure: tuple[str, ...] = ()
+    """What it tells to run of which nobody can tell on this machine whether it is still right."""
     better: Rewrite | None = None
     """What it should say instead, as far as sessions since show it."""
     skills: Mapping[str, str] = field(default_factory=dict)
@@ -115,6 +117,12 @@ class _Tally:
         first = next(iter(missing), [])
         return tuple(dict.fromkeys(one for one in first if all(one in others for others in missing)))
 
+    def unsure(self) -> tuple[str, ...]:
+        """What it tells to run and nobody can look up in any of the project's folders."""
+        return tuple(
+            dict.fromkeys(one for root in sorted(self.roots) for one in not_looked_up(self.lesson.rule, Path(root)))
+        )
+
     def outcome(self) -> Outcome:
         times = self.times
         counted = bool(self.keys)
@@ -127,6 +135,7 @@ class _Tally:
             return nameless(one, names)
 
         found = Watched(self.book, self.lesson, self.outcome(), gone=self.gone(), skills=self.since.skills)
+        found = replace(found, unsure=tuple(one for one in self.unsure() if one not in found.gone))
         better = self.since.better(found.fails and self._heard(found), clean)
         evidence = tuple(map(clean, self.since.evidence())) if found.fails and better is None else ()
         return replace(found, better=better, evidence=evidence)

@@ -19,9 +19,9 @@ _FILE = re.compile(r"(?:\./)?[\w.@+-]+(?:/[\w.@+-]+)*\.[A-Za-z]\w{0,7}\Z")
 _SCRIPT = re.compile(r"(?:\./[\w.@+-]+|[\w.+-]+)(?:/[\w.@+-]+)+\Z|\./[\w.@+-]+\Z")
 _FENCE = r"(?ms)^(?P<fence>`{3,}|~{3,})(?:sh|bash|shell|console|zsh)?[ \t]*\n(?P<script>.*?)^(?P=fence)[ \t]*$"
 _OTHER_PLACE = r"--?(?:w|C|f|r|F|workspaces?|prefix|cwd|dir|filter|file|directory|recursive|if-present)\b"
-_RUNNERS = ("make ", "just ", "npm run ", "yarn run ", "bun run ")
+_RUNNERS = ("make ", "just ", "npm run ", "yarn run ", "bun run ", "npm test")
 _TASK = (
-    r"(?P<runner>make|just|(?:npm|pnpm|yarn|bun) run) (?P<name>[A-Za-z][\w:-]*)"
+    r"(?:(?P<runner>make|just|(?:npm|pnpm|yarn|bun) run) (?P<name>[A-Za-z][\w:-]*)|(?P<tests>p?npm) test\b)"
     rf"(?: (?!{_OTHER_PLACE})[^\s;&|]+)*\Z"
 )
 _ELSEWHERE = (
@@ -48,7 +48,16 @@ def tasks(text: str) -> tuple[str, ...]:
         return ()
     spans = _spans(text) if text.startswith("---\n") else told(text)
     found = (re.match(_TASK, span.removesuffix(" …").strip()) for span in spans)
-    return tuple(dict.fromkeys(f"{match['runner']} {match['name']}" for match in found if match))
+    named = (
+        f"{match['runner']} {match['name']}" if match["name"] else f"{match['tests']} test" for match in found if match
+    )
+    return tuple(dict.fromkeys(named))
+
+
+def programs(text: str) -> tuple[str, ...]:
+    """Return the programs that a lesson tells to run with something after them: ``terraform`` of ``terraform plan``."""
+    words = (span.split() for span in told(text))
+    return tuple(dict.fromkeys(first for first, *more in words if more and re.fullmatch(r"[a-z][\w.+-]*", first)))
 
 
 def told(text: str) -> Iterator[str]:

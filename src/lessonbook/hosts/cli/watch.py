@@ -69,6 +69,8 @@ def _lines(found: Watch) -> Iterator[str]:
         yield f"    {counts(one.outcome)}"
         if one.gone:
             yield f"    not there any more: {', '.join(one.gone)}"
+        if one.unsure:
+            yield f"    not checked: {', '.join(one.unsure)} (not on this machine, or not told without running it)"
         if one.better:
             yield f"    better: {one.better.proposal.title.removeprefix('Rewrite: ')}"
         if one.rewrite:
@@ -100,6 +102,7 @@ def _lesson(one: Watched) -> dict[str, Any]:
         "due": outcome.due,
         "read": outcome.read,
         "gone": list(one.gone),
+        "not_checked": list(one.unsure),
         "better": one.better.proposal.rule or one.better.proposal.title if one.better else None,
         "retirement": one.retirement,
         "rewrite": one.rewrite,
