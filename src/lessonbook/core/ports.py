@@ -214,6 +214,8 @@ class AgentRunner(Protocol):
     """Where its model answers, unless the environment names another place."""
     transcripts: str
     """The folder of its transcripts; empty where its reader knows."""
+    writes: tuple[str, ...] | None
+    """What the person says that it may write to beside the folder of a run, and nothing else then."""
 
     def words(self, task: Task) -> Sequence[str]:
         """Return the command."""

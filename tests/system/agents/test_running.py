@@ -295,6 +295,23 @@ def test_what_is_kept_to_a_folder_cannot_free_itself(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@ONLY
+def test_a_person_says_what_an_agent_may_write_to(tmp_path: Path) -> None:
+    for name in ("work", "work/beside", "own"):
+        (tmp_path / name).mkdir()
+    words = ("sh", "-c", "echo x > in; echo x > ../own/in; echo x 2>&- > ../out; echo ok")
+    agent = runner("mine", AgentSettings(words, reader="claude", writes=(str(tmp_path / "own"),)))
+    asked = Task("p", str(tmp_path / "work"), str(tmp_path / "work/beside"), "id", seconds=20.0, network=Network.OPEN)
+    assert run_agent(agent, asked).reply == "ok"
+    assert (tmp_path / "work/in").exists() and (tmp_path / "own/in").exists() and not (tmp_path / "out").exists()
+
+
+def test_what_cannot_be_kept_is_refused(tmp_path: Path) -> None:
+    agent = runner("mine", AgentSettings(("true",), reader="claude", writes=("/a:b",)))
+    with pytest.raises(SetupError, match=r"mine cannot be kept to what agents\.mine\.writes names"):
+        run_agent(agent, task(tmp_path))
+
+
 def test_omp_has_its_state_in_the_run_and_its_login_where_it_is(home: Path, tmp_path: Path) -> None:
     own, asked = home / ".omp/agent", task(tmp_path)
     own.mkdir(parents=True)

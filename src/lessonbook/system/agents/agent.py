@@ -18,6 +18,8 @@ class Agent:
     permissions = frozenset(Permission)
     hosts: tuple[str, ...] = ()
     transcripts = ""
+    writes: tuple[str, ...] | None = None
+    """What the person says that it may write to beside the folder of a run; ``None`` where they do not say."""
 
     def __init__(self, program: Sequence[str] = (), more: Sequence[str] = ()) -> None:
         """``program`` starts it where its own name does not; ``more`` are words of the person's."""
@@ -44,8 +46,8 @@ class Agent:
         return {}
 
     def apart(self, task: Task, env: Mapping[str, str]) -> Apart | None:
-        """Return what keeps it to the folder of the run: nothing, unless its module knows how."""
-        return None
+        """Return what keeps it to the folder of the run: nothing, unless its module knows how, or the person says."""
+        return None if self.writes is None else Apart(writes=self.writes)
 
     def data(self, task: Task) -> bytes:
         """Return what it reads on standard input."""

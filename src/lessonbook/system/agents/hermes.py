@@ -42,7 +42,9 @@ class Hermes(Agent):
         """Return its settings, and its login: files that it writes in their places when it renews it."""
         own = Path(env.get("HERMES_HOME") or Path.home() / ".hermes")
         login = linked(_folder(task), own, _LOGIN)
-        return Apart((*linked(_folder(task), own, _SETTINGS), *login), tuple(place for _, place in login))
+        return Apart(
+            (*linked(_folder(task), own, _SETTINGS), *login), (*(place for _, place in login), *(self.writes or ()))
+        )
 
     def last_words(self, task: Task) -> Sequence[str]:
         """Return the prompt."""

@@ -60,9 +60,10 @@ class Omp(Agent):
         links = (*linked(root, base, _TOKENS), *linked(agent, own, _SETTINGS))
         moved = Path(env["XDG_DATA_HOME"]) / "omp" if env.get("XDG_DATA_HOME") else own
         login = next((place for place in (moved, own) if (place / _LOGIN).exists()), None)
+        writes = self.writes or ()
         if login is None:
-            return Apart(links)
-        return Apart((*links, *linked(agent, login, (_LOGIN,))), (str(login),))
+            return Apart(links, writes)
+        return Apart((*links, *linked(agent, login, (_LOGIN,))), (str(login), *writes))
 
     def told(self, task: Task, code: int, out: str, err: str) -> Ran:
         """Return how it ended, by its last message."""

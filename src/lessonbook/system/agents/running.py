@@ -93,7 +93,10 @@ def run_agent(agent: AgentRunner, task: Task, hosts: tuple[str, ...] = ()) -> Ra
 
 
 def _settled(agent: AgentRunner, task: Task) -> str:
-    """Make the folder of the agent's own for the run, and return the places it may write to, for the guard."""
+    """Make the folder of the agent's own for the run, and return the places it may write to, for the guard.
+
+    Raises ``SetupError`` where the person says what those are, and this system cannot keep it to them.
+    """
     apart = agent.apart(task, environment())
     if apart is None:
         return ANYWHERE
@@ -102,7 +105,14 @@ def _settled(agent: AgentRunner, task: Task) -> str:
     above = Path(task.scratch).parent
     own = (str(above),) if Path(task.folder).is_relative_to(above) else (task.folder, task.scratch)
     places = (*own, *apart.writes)
-    return ":".join(places) if can_keep() and not any(":" in place for place in places) else ANYWHERE
+    if can_keep() and not any(":" in place for place in places):
+        return ":".join(places)
+    if agent.writes is not None:
+        raise SetupError(
+            f"{agent.name} cannot be kept to what agents.{agent.name}.writes names: that takes Linux 5.12 or later "
+            "which lets us make namespaces."
+        )
+    return ANYWHERE
 
 
 def surroundings(agent: AgentRunner, task: Task, hosts: tuple[str, ...] = ()) -> dict[str, str]:
