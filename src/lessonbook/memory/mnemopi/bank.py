@@ -195,8 +195,10 @@ class MnemopiMemory:
         return receipt.but(notes=(*notes, *receipt.notes))
 
     def _search(self, query: str, limit: int) -> list[Recalled]:
-        if self._vectors.embedder is not None:
-            self._catch_up()
+        with self._file.reading() as db:
+            if not self._vectors.is_waiting(db):
+                return self._searching.search(db, query, limit, self._now())
+        self._catch_up()
         with self._file.reading() as db:
             return self._searching.search(db, query, limit, self._now())
 
@@ -210,11 +212,8 @@ class MnemopiMemory:
 
     def _catch_up(self) -> None:
         """Embed what was written without an embedder, a little at each recall, and only when nobody else writes."""
-        with self._file.reading() as db:
-            waiting = self._vectors.is_waiting(db)
-        if waiting:
-            with suppress(LessonbookError), self._file.writing(wait=0) as db:
-                self._vectors.catch_up(db, _CATCH_UP)
+        with suppress(LessonbookError), self._file.writing(wait=0) as db:
+            self._vectors.catch_up(db, _CATCH_UP)
 
     def _note_recalled(self, db: sqlite3.Connection) -> None:
         counts, self._recalled = self._recalled, {}
