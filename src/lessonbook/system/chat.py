@@ -29,6 +29,7 @@ NEEDS = (
 _DOING = {
     "compact": "compacting",
     "summary": "summing up old episodes",
+    "extract": "extracting",
     "propose": "the proposer edited",
     "watch": "rewriting a lesson",
 }
