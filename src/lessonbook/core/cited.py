@@ -15,6 +15,8 @@ _WARNED = re.compile(
     r"|\b(?:not|never|don'?t|no|without|instead of|out of)\s+(?:[^\W\d_]+\s+){0,2}\Z",
     re.IGNORECASE,
 )
+_BEFORE = 200
+"""Characters before code in which the words that tell about it stand."""
 _FILE = re.compile(r"(?:\./)?[\w.@+-]+(?:/[\w.@+-]+)*\.[A-Za-z]\w{0,7}\Z")
 _SCRIPT = re.compile(r"(?:\./[\w.@+-]+|[\w.+-]+)(?:/[\w.@+-]+)+\Z|\./[\w.@+-]+\Z")
 _FENCE = r"(?ms)^(?P<fence>`{3,}|~{3,})(?:sh|bash|shell|console|zsh)?[ \t]*\n(?P<script>.*?)^(?P=fence)[ \t]*$"
@@ -84,8 +86,13 @@ def marked(text: str, missing: tuple[str, ...]) -> str:
 
 def _spans(text: str) -> Iterator[str]:
     for match in _TOLD.finditer(text):
-        if not _WARNED.search(text[: match.start(1) - 1]):
+        if not warned(text, match.start(1) - 1):
             yield match[1]
+
+
+def warned(text: str, at: int) -> bool:
+    """Whether the words before the code at ``at`` warn of it: ``do not run``, ``instead of``, ``fails with``."""
+    return _WARNED.search(text, max(0, at - _BEFORE), at) is not None
 
 
 def _paths(text: str) -> Iterator[str]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from lessonbook.core.candidate import Proposal
+from lessonbook.core.cited import warned
 from lessonbook.proposers.fixed_rules import FIXED
 
 _USED = re.compile(r"\AUse `(?P<good>[^`]+)`(?: here, not | instead of |, not )`(?P<bad>[^`]+)`, which fails with ")
@@ -31,4 +32,8 @@ def _corrected(text: str, found: Proposal) -> str:
     if ("…" in match["bad"]) != ("…" in match["good"]):
         return text  # what follows the one does not follow the other
     end = r"(?=[ \t]|`|$)"
-    return re.sub(rf"(?m)(`|^[ \t]*(?:\$ )?){re.escape(bad)}{end}", lambda at: f"{at[1]}{good}", text)
+
+    def replaced(at: re.Match[str]) -> str:
+        return at[0] if warned(text, at.start(0)) else f"{at[1]}{good}"
+
+    return re.sub(rf"(?m)(`|^[ \t]*(?:\$ )?){re.escape(bad)}{end}", replaced, text)
