@@ -156,6 +156,22 @@ def test_a_skill_is_brought_up_to_date(tmp_path: Path, project: Path, skilled: P
     assert (skilled / "skills/ship/SKILL.md").read_text() == SKILL.replace("npm run", "bun run")
 
 
+def test_what_a_skill_brings_itself_is_there(
+    tmp_path: Path, project: Path, where: Places, accepted: Path, look: Look
+) -> None:
+    text = SKILL.replace("`npm run pack …`", "`scripts/push.sh now`").replace("`git push`", "`scripts/gone.sh now`")
+    files = {"skills/ship/SKILL.md": text, "skills/ship/scripts/push.sh": "git push\n"}
+    offers = [Offer("Ship", files=files), Offer("Go", files={"skills/go/SKILL.md": text.replace("ship", "go")})]
+    for id in offer(accepted, offers, NOW + 5, lambda: f"{next(DIGITS):06x}"):
+        assert take(accepted, id)["ok"]
+    found = {one.lesson.title: one for one in mended(look).lessons}
+    assert found["Ship"].gone == ("scripts/gone.sh",) and found["Ship"].changes == (), "some of it still holds"
+    retired = found["Go"].retirement
+    assert found["Go"].gone == ("scripts/push.sh", "scripts/gone.sh") and retired is not None
+    assert take(accepted, retired)["ok"] and not (accepted / "skills/go").exists()
+
+
+DIGITS = count(1)
 STEPS = [("make lint", ""), ("make test", ""), ("make image", ""), ("make ship", "")]
 
 

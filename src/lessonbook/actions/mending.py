@@ -119,6 +119,5 @@ def _retired(one: Watched, now: int, random_hex: Callable[[], str]) -> str:
     key = f"{RETIRE} | {lesson.id}"
     kind = (("Proposer", "watch"), ("Evidence-kind", RETIRE), ("Evidence-key", key))
     told = (*kind, ("Evidence-count", why), ("Evidence-effect", counts(outcome)))
-    removes = tuple(f"skills/{name}/SKILL.md" for name in lesson.skills)
-    item = Offer(title(f"Retire: {lesson.title}"), trailers=told, retires=lesson.rule or None, removes=removes)
+    item = Offer(title(f"Retire: {lesson.title}"), trailers=told, retires=lesson.rule or None, removes=one.files)
     return offer(one.book.folder, [item], now, random_hex)[0]

@@ -16,6 +16,7 @@ from lessonbook.actions.sessions import Progress, Projects, Reading
 from lessonbook.book.head import read
 from lessonbook.book.lessons import Accepted, accepted_lessons
 from lessonbook.core.candidate import Proposal
+from lessonbook.core.cited import cited, tasks
 from lessonbook.core.errors import StoreError
 from lessonbook.core.outcome import Effect, Outcome
 from lessonbook.core.redact_names import Names
@@ -40,19 +41,23 @@ class Watched:
     rewrite: str | None = None
     gone: tuple[str, ...] = ()
     """What it tells to use and the project does not have, where its folder is on this machine."""
+    holds: bool = False
+    """Whether it is a skill of which other parts still hold."""
     unsure: tuple[str, ...] = ()
     """What it tells to run of which nobody can tell on this machine whether it is still right."""
     better: Rewrite | None = None
     """What it should say instead, as far as sessions since show it."""
     skills: Mapping[str, str] = field(default_factory=dict)
     """The texts of its skills by path."""
+    files: tuple[str, ...] = ()
+    """All files of its skills, by path."""
     evidence: tuple[Proposal, ...] = ()
     """What sessions since showed of its mistake, where it did not help; no names of people in it."""
 
     @property
     def fails(self) -> bool:
         """Whether it should go: what it tells to use is gone, or it changed nothing."""
-        return bool(self.gone) or self.outcome.effect is Effect.NO_HELP
+        return (bool(self.gone) and not self.holds) or self.outcome.effect is Effect.NO_HELP
 
     @property
     def changes(self) -> tuple[str, ...]:
@@ -101,6 +106,8 @@ class _Tally:
     book: NamedBook
     lesson: Accepted
     since: Since
+    files: tuple[str, ...] = ()
+    """All files of its skills, by their paths in the book."""
     times: Counter[str] = field(default_factory=Counter)
     roots: set[str] = field(default_factory=set)
     """Folders of this machine that sessions of the book's project began in."""
@@ -115,7 +122,9 @@ class _Tally:
         texts = (self.lesson.rule, *self.since.skills.values())
         missing = [[one for text in texts for one in not_there(text, Path(root), above=0)] for root in self.roots]
         first = next(iter(missing), [])
-        return tuple(dict.fromkeys(one for one in first if all(one in others for others in missing)))
+        gone = (one for one in first if all(one in others for others in missing))
+        own = {path.split("/", 2)[2] for path in self.files}  # as a skill names what it brings: scripts/check.sh
+        return tuple(dict.fromkeys(one for one in gone if one.removeprefix("./") not in own))
 
     def unsure(self) -> tuple[str, ...]:
         """What it tells to run and nobody can look up in any of the project's folders."""
@@ -134,11 +143,20 @@ class _Tally:
         def clean(one: Proposal) -> Proposal:
             return nameless(one, names)
 
-        found = Watched(self.book, self.lesson, self.outcome(), gone=self.gone(), skills=self.since.skills)
-        found = replace(found, unsure=tuple(one for one in self.unsure() if one not in found.gone))
+        gone = self.gone()
+        unsure = tuple(one for one in self.unsure() if one not in gone)
+        found = Watched(
+            self.book, self.lesson, self.outcome(), gone=gone, holds=self._holds(gone), unsure=unsure,
+            skills=self.since.skills, files=self.files,
+        )  # fmt: skip
         better = self.since.better(found.fails and self._heard(found), clean)
         evidence = tuple(map(clean, self.since.evidence())) if found.fails and better is None else ()
         return replace(found, better=better, evidence=evidence)
+
+    def _holds(self, gone: Sequence[str]) -> bool:
+        """Whether it is a skill that tells to use other things, too."""
+        every = {one for text in self.since.skills.values() for one in (*cited(text), *tasks(text))}
+        return not self.lesson.rule and bool(every - set(gone))
 
     def _heard(self, found: Watched) -> bool:
         """Whether anybody read it: other words help nobody where nobody did."""
@@ -192,8 +210,14 @@ def _tallies(every: Iterable[NamedBook]) -> tuple[list[_Tally], dict[str, str]]:
         except StoreError as error:  # one broken book must not hide what became of the others' lessons
             broken[book.name] = str(error)
             continue
-        found += [_Tally(book, one, _since(book, one, skills)) for one in lessons if one.rule or one.skills]
+        held = [one for one in lessons if one.rule or one.skills]
+        found += [_Tally(book, one, _since(book, one, skills), _files(one, skills)) for one in held]
     return found, broken
+
+
+def _files(lesson: Accepted, skills: Mapping[str, bytes]) -> tuple[str, ...]:
+    own = tuple(f"skills/{name}/" for name in lesson.skills)
+    return tuple(path for path in skills if own and path.startswith(own))
 
 
 def _since(book: NamedBook, lesson: Accepted, skills: Mapping[str, bytes]) -> Since:
