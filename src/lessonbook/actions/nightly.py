@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from lessonbook.actions import tidying
+from lessonbook.actions.health import look
+from lessonbook.actions.health_decide import check
 from lessonbook.actions.night_folder import Folder
 from lessonbook.actions.night_models import ask, run_worst
 from lessonbook.actions.night_note import note_of, record_of
@@ -35,7 +37,7 @@ from lessonbook.core.ports import AgentRunner
 from lessonbook.system.agents.registry import runner
 from lessonbook.system.faults import point
 from lessonbook.system.locks import locked
-from lessonbook.system.night_settings import SAME, NightSettings
+from lessonbook.system.night_settings import SAME, NightSettings, load_health
 from lessonbook.system.settings import Places, Settings
 
 NEARLY_FULL = 0.8
@@ -100,6 +102,8 @@ class Nightly:
         point("night.proposed")
         self._watch()
         point("night.watched")
+        self._health()
+        point("night.looked")
         if self.replay:
             self._replay(folder, purse)
         told.spent = purse.spent
@@ -171,6 +175,17 @@ class Nightly:
             return
         self.told.watched = found
         self.told.failed += [f"watching {book}: {why}" for book, why in found.broken.items()]
+
+    def _health(self) -> None:
+        """Read what is new for defects of tools, measure what grows, and run the checks that fixes were given."""
+        now = self.clock()
+        try:
+            bounds = load_health(self.places)
+            if not self.dry_run:
+                check(self.places, bounds, now, self.env)
+            self.told.health = look(None, self.places, bounds, env=self.env, now=now, keep=not self.dry_run)
+        except LessonbookError as error:
+            self.told.fail("health", error)
 
     def _replay(self, folder: Folder, purse: Purse) -> None:
         told, night = self.told, self.night
