@@ -186,7 +186,10 @@ def test_a_look_that_is_killed_is_done_again_where_it_was_not_kept(
 
 
 def test_no_secret_and_no_name_is_in_anything_that_is_kept(machine: Machine) -> None:
-    planted = f"key={KEY} mail ana.lind@example.org phone +49 151 23456789 in /home/analind/shop by Marta Quell"
+    hidden = "\u200b".join((KEY[:20], KEY[20:]))
+    planted = (
+        f"{hidden} key={KEY} mail ana.lind@example.org phone +49 151 23456789 in /home/analind/shop by Marta Quell"
+    )
     for session in "ab":
         machine.add(
             session, f"{BROKEN}\nGIT_AUTHOR_NAME='Marta Quell'\n{planted}", tool=f"mcp__{KEY}__fetch",
@@ -199,7 +202,7 @@ def test_no_secret_and_no_name_is_in_anything_that_is_kept(machine: Machine) -> 
     assert machine.folder.draft(one.id) in kept
     shown = json.dumps(health_told.document(machine.look())) + "\n".join(health_told.lines(machine.look()))
     for text in (*(path.read_bytes() for path in kept), shown.encode()):
-        for secret in (KEY, KEY[:24], "ana.lind", "23456789", "Quell", "analind"):
+        for secret in (KEY, KEY[:19], KEY[20:40], "ana.lind", "23456789", "Quell", "analind"):
             assert secret.encode() not in text, secret
 
 
@@ -359,3 +362,28 @@ def test_settings_that_cannot_be_are_named(machine: Machine, here: Here) -> None
         said = here("health")
         assert said.returncode == 4 and key in said.stderr
     assert here("config", "get", "health.agent_mb").returncode != 0
+
+
+def test_a_fix_counts_from_the_call_and_not_from_the_start_of_its_session(machine: Machine, verb: Any) -> None:
+    machine.add("c", "fine", at=time.time() - DAY)
+    verb("fixed", "ID")
+    machine.add("c", at=time.time() + 60)
+    assert state(verb()[0]) == "came back"
+
+
+def test_a_file_that_cannot_be_read_is_said(here: Here, tmp_path: Path) -> None:
+    (tmp_path / "odd.jsonl").write_text("what is this\n")
+    said = here("health", "--from", str(tmp_path / "odd.jsonl"))
+    assert said.returncode == 0 and f"not read: {tmp_path / 'odd.jsonl'}" in said.stderr
+
+
+def test_what_can_go_is_ours_and_is_only_told(machine: Machine, here: Here) -> None:
+    work = machine.places.state / "nights" / "work" / "20261201-010101"
+    work.mkdir(parents=True)
+    (work / "a").write_bytes(b"x" * 2_000_000)
+    machine.places.data.mkdir(parents=True)
+    (machine.places.data / "bank.db.damaged-1").write_bytes(b"x" * 1_000_000)
+    said = here("health").stdout
+    assert "can go: 2.0 MB, work folders of nights" in said
+    assert f"can go: 1.0 MB, {machine.places.data / 'bank.db.damaged-1'}" in said
+    assert (work / "a").exists() and (machine.places.data / "bank.db.damaged-1").exists()

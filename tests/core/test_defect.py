@@ -3,11 +3,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lessonbook.core.defect import DefectKind, Proof, defect_of
+from lessonbook.core.defect import DefectKind, Proof, defect_of, said
 from lessonbook.core.session import Call, CallKind, CallStatus
+from lessonbook.transcripts.values import RESULT_MAX, clip
 
 CRASH, PROTOCOL, SCHEMA, TIME_OUT = DefectKind
 KEY = "sk-ant-api03-" + "Zq7" * 16
@@ -97,3 +98,13 @@ def test_no_secret_is_in_a_defect(form: str) -> None:
     defect = defect_of(mcp(form.format(f"key {KEY} of ana.lind@example.org"), f"mcp__{KEY}__fetch"))
     if defect is not None:
         assert KEY not in repr(defect) and "ana.lind" not in repr(defect)
+
+
+@settings(max_examples=300)
+@given(st.integers(0, 9_000), st.booleans(), st.sampled_from(["a ", "word\n", "an error, a long line of words "]))
+def test_no_part_of_a_secret_is_told_wherever_a_result_was_cut(at: int, first: bool, filler: str) -> None:
+    text = filler * (9_000 // len(filler))
+    text = f"{'TypeError: x ' if first else ''}{text[:at]} {KEY} {text[at:]}\nTypeError: y"
+    call = mcp(clip(text, RESULT_MAX, errors=True))
+    for told in (said(call), repr(defect_of(call))):
+        assert "Zq7" not in told and "api03" not in told

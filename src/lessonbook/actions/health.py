@@ -16,9 +16,9 @@ from lessonbook.actions.health_folder import HealthFolder
 from lessonbook.actions.names import learn_names
 from lessonbook.actions.night_folder import NIGHTS, WORK
 from lessonbook.actions.sessions import Progress, Projects, Reading
-from lessonbook.core.clean import bound, clean_body
+from lessonbook.core.clean import bound, clean_line
 from lessonbook.core.compaction import scrubbed
-from lessonbook.core.defect import Defect, Sighting, Told, defect_of
+from lessonbook.core.defect import Defect, Sighting, Told, defect_of, said
 from lessonbook.core.defects import Repeated, repeated
 from lessonbook.core.growth import LEAST, Bounds, Measure, notices, per_day
 from lessonbook.core.redact_names import Names
@@ -29,8 +29,7 @@ from lessonbook.system.settings import Places
 from lessonbook.system.sightings import Sightings, sightings
 from lessonbook.transcripts.walk import default_roots
 
-_SAID, _FIRST_SAID, _READ_MOST = 1_200, 4_000, 1_000_000
-_ASKED, _NAME = 300, 100
+_SAID, _ASKED, _NAME = 1_200, 300, 100
 _DAY = 86_400
 _KEPT_DAYS = 365
 """For how long what was met counts."""
@@ -71,7 +70,7 @@ def look(
     folder = HealthFolder(places.state)
     keep = keep and paths is None
     with sightings(_kept_at(folder, keep, paths)) as store:
-        reading, sessions = _read(store, paths, places, env, progress)
+        new = _read(store, paths, places, env, progress)
         if paths is None:
             store.forget(now - _KEPT_DAYS * _DAY)
         point("health.read")
@@ -81,12 +80,12 @@ def look(
         told, met = store.told(), store.all()
     if paths is not None:
         defects = repeated(told, met, {}, {}, now, bounds.sessions)
-        return Health(now, defects, sessions=sessions, unread=reading.unread)
+        return replace(new, at=now, defects=defects)
     defects = repeated(told, met, folder.decisions(), folder.checked(), now, bounds.sessions)
     if keep:
         with folder.alone():
             health_drafts.write(folder, defects)
-    return _measured(Health(now, defects, sessions=sessions, unread=reading.unread), folder, places, bounds, env, keep)
+    return _measured(replace(new, at=now, defects=defects), folder, places, bounds, env, keep)
 
 
 def known(places: Places, bounds: Bounds, now: float) -> tuple[Repeated, ...]:
@@ -108,7 +107,8 @@ def _read(
     places: Places,
     env: Mapping[str, str],
     progress: Progress | None,
-) -> tuple[Reading, int]:
+) -> Health:
+    """Read what is new into the store, and return how much it was."""
     reading, projects, names = Reading(), Projects(), Names()
     new: dict[str, Told] = {}
     known = {one.id for one in store.told()}
@@ -116,27 +116,25 @@ def _read(
     for session in reading.sessions(paths, places.home, env, progress, store.cursors):
         sessions += 1
         learn_names(session, names)
-        for place, call, defect in _met(session):
-            store.see(_sighting(session, projects, place, call, defect))
+        for turn, place, call in _calls(session):
+            if (defect := defect_of(call)) is None:
+                continue
+            store.see(_sighting(session, projects, turn, place, call, defect))
             if defect.id not in known and defect.id not in new:
                 new[defect.id] = _told(defect, call)
     for one in new.values():  # now that all names are known
         store.tell(_nameless(one, names))
-    return reading, sessions
+    return Health(0.0, sessions=sessions, unread=reading.unread)
 
 
-def _met(session: Session) -> Iterator[tuple[str, Call, Defect]]:
+def _calls(session: Session) -> Iterator[tuple[Turn, str, Call]]:
+    """Every call with its turn, and what tells it from the session's other calls."""
     for turn in session.turns:
         for number, call in enumerate(turn.calls):
-            if (defect := defect_of(call)) is not None:
-                yield _place(turn, number, call), call, defect
+            yield turn, _digest(call.id or f"{turn.n}.{number}"), call
 
 
-def _place(turn: Turn, number: int, call: Call) -> str:
-    return _digest(call.id or f"{turn.n}.{number}")
-
-
-def _sighting(session: Session, projects: Projects, place: str, call: Call, defect: Defect) -> Sighting:
+def _sighting(session: Session, projects: Projects, turn: Turn, place: str, call: Call, defect: Defect) -> Sighting:
     project = projects.of(session.cwd, session.repo)
     return Sighting(
         defect=defect.id,
@@ -147,13 +145,13 @@ def _sighting(session: Session, projects: Projects, place: str, call: Call, defe
         version=_named(session.agent_version or ""),
         model=_named(session.model or ""),
         project=_digest(project.identity) if project else "",
-        at=call.at or session.started,
+        at=call.at or turn.started or session.started,
     )
 
 
 def _named(text: str) -> str:
     """A name of a session, version or model as it is; where it holds what may not be kept, a digest tells it apart."""
-    return text if len(text) <= _NAME and scrubbed(text) == text else _digest(text)
+    return text if len(text) <= _NAME and scrubbed(clean_line(text)) == text else _digest(text)
 
 
 def _digest(text: str) -> str:
@@ -161,10 +159,9 @@ def _digest(text: str) -> str:
 
 
 def _told(defect: Defect, call: Call) -> Told:
-    """What the first sighting said. Secrets go before anything is cut, so that no cut hides one."""
-    said = bound(clean_body(scrubbed(call.result)), _FIRST_SAID)[0] if len(call.result) <= _READ_MOST else ""
+    """What the first sighting said, and the names and types of what it was asked."""
     asked = ", ".join(f"{name}: {_type(value)}" for name, value in call.args.items())
-    return Told(defect.id, defect, said, scrubbed(asked))
+    return Told(defect.id, defect, said(call), scrubbed(clean_line(asked)))
 
 
 def _type(value: object) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from lessonbook.actions import health_drafts
 from lessonbook.actions.health import known
 from lessonbook.actions.health_folder import HealthFolder
+from lessonbook.core.clean import clean_line
 from lessonbook.core.compaction import scrubbed
 from lessonbook.core.defects import Checked, Decision, DecisionKind, DefectState, Repeated
 from lessonbook.core.errorline import error_line
@@ -53,7 +54,7 @@ def decide(places: Places, bounds: Bounds, now: float, name: str, decision: Deci
     """Keep a decision about one defect and return how it stands then. Raises what ``found`` raises."""
     folder = HealthFolder(places.state)
     one = found(places, bounds, now, name)
-    plain = replace(decision, note=redact(decision.note).text)
+    plain = replace(decision, note=redact(clean_line(decision.note)).text)
     with folder.alone():
         decided = folder.decisions()
         folder.keep_decisions({**decided, one.id: (*decided.get(one.id, ()), plain)})
@@ -123,5 +124,5 @@ def failure(decision: Decision, env: Mapping[str, str]) -> str:
     if ended.code == 0:
         return ""
     said = error_line((ended.err or ended.out).decode("utf-8", "replace"))
-    plain = Names().without(scrubbed(said), guess=True)
+    plain = Names().without(scrubbed(clean_line(said)), guess=True)
     return f"exit code {ended.code}{f': {plain}' if plain else ''}"

@@ -11,6 +11,8 @@ from lessonbook.core.defects import DecisionKind, DefectState, Repeated
 from lessonbook.core.growth import told
 
 _SHOWN = (DefectState.OPEN, DefectState.BACK)
+_MOST = 5
+"""Open defects that one note names."""
 
 
 def standing(one: Repeated) -> str:
@@ -66,35 +68,32 @@ def lines(health: Health, every: bool = False) -> Iterator[str]:
         yield f"notice: {sentence}"
 
 
-def note_lines(health: Health) -> Iterator[str]:
-    """Yield what the note of a night says: what asks for a person, and nothing else."""
-    shown = [one for one in health.defects if one.state in _SHOWN]
-    for one in shown:
+def said(health: Health) -> Iterator[str]:
+    """Yield what asks for a person, and nothing else: for the note of a night, and the page.
+
+    What is open is told as long as it came in the last ``WINDOW`` days.
+    """
+    for one in health.defects:
         if one.state is DefectState.BACK:
-            yield f"- {standing(one)}: {one.told.title} ({why(one)}): lessonbook health show {one.id}"
-    many = [one for one in shown if one.state is DefectState.OPEN]
-    if many:
-        yield f"- {'a defect' if len(many) == 1 else f'{len(many):,} defects'} of tools came again and again:"
+            yield f"{standing(one)}: {one.told.title} ({why(one)}): lessonbook health show {one.id}"
+    many = [one for one in health.defects if one.state is DefectState.OPEN and one.recent]
     for one in many[:_MOST]:
-        yield f"  - {one.told.title}, {how_often(one)}: lessonbook health show {one.id}"
+        yield f"a tool fails again and again: {one.told.title}, {how_often(one)}: lessonbook health show {one.id}"
     if len(many) > _MOST:
-        yield f"  - and {len(many) - _MOST:,} more: lessonbook health"
+        yield f"and {len(many) - _MOST:,} more of them: lessonbook health"
     for sentence in health.notices:
-        yield f"- notice: {sentence}"
-
-
-_MOST = 5
-"""Open defects that one note names."""
+        yield f"notice: {sentence}"
 
 
 def document(health: Health) -> dict[str, Any]:
     """Return all of it for programs."""
     return {
+        "said": list(said(health)),
         "defects": defects_document(health.defects),
         "sizes": {"agents": dict(health.measure.agents), "lessonbook": dict(health.measure.ours)},
         "per_day": {agent: round(rate) for agent, rate in health.rates.items()},
         "notices": list(health.notices),
-        "can_go": dict(health.cleanable),
+        "can_go": [{"what": what, "bytes": size} for what, size in health.cleanable.items()],
         "sessions_read": health.sessions,
         "unread": dict(health.unread),
     }

@@ -72,7 +72,7 @@ def _lines(night: Night) -> Iterator[str]:
     yield from _of_books(night, would)
     yield from _of_proposers(night, would)
     yield from _of_watch(night)
-    yield from health_told.note_lines(night.health) if night.health else ()
+    yield from (f"- {sentence}" for sentence in (health_told.said(night.health) if night.health else ()))
     yield from _of_replays(night)
     if night.cleaned:
         many = "" if len(night.cleaned) == 1 else "s"

@@ -13,8 +13,9 @@ from enum import StrEnum
 from hashlib import blake2b
 
 from lessonbook.core.checks import is_check
+from lessonbook.core.clean import bound, clean_body, clean_line
 from lessonbook.core.compaction import scrubbed
-from lessonbook.core.errorline import mask
+from lessonbook.core.errorline import LINE_LIMIT, error_of, mask, plain_lines
 from lessonbook.core.failure import Failure, Trouble, read_failure
 from lessonbook.core.session import Call, CallKind
 
@@ -87,6 +88,15 @@ _NO_SHELL = re.compile(
 )
 _NUMBERS = re.compile(r"\[(?:PHONE|IP)\]")
 """Labels of what looks like a number that identifies somebody."""
+_REFUSAL = 3
+"""Lines of a refusal of arguments: which one is wrong often stands below the first."""
+_CUT = re.compile(r"\n\[… \d+ characters left out …\]\n")
+_MIDDLE = "\n[…]\n"
+"""Where a reader shortened a result: its head, lines of its middle that speak of an error, its tail."""
+_FIRST, _LAST = re.compile(r"\A\S+"), re.compile(r"\S+\Z")
+"""The word that a cut may have gone through."""
+_UNCUT_LINE, _UNCUT_LINES = 100, 900
+"""Characters: lines of the middle, and all of them, that are longer may have been cut."""
 _DIED = {132: "SIGILL", 134: "SIGABRT", 135: "SIGBUS", 136: "SIGFPE", 139: "SIGSEGV"}
 """What shells say where a program was ended by a fault of its own: 128 and the number of the signal."""
 _OUTSIDE = frozenset({CallKind.WEB, CallKind.ASK})
@@ -101,12 +111,12 @@ def defect_of(call: Call) -> Defect | None:
     if call.kind is CallKind.SHELL:
         return _of_shell(call, failure)
     if failure.trouble is Trouble.BAD_ARGUMENTS and call.args_raw is None:
-        return _defect(DefectKind.SCHEMA, call.name, failure.error, Proof.MODELS)
+        return _defect(DefectKind.SCHEMA, call, Proof.MODELS, _REFUSAL)
     if failure.trouble is not None or _RUNS.search(call.name):
         return None
     kind = _kind(call, failure.error)
     refused = kind is DefectKind.SCHEMA and _REFUSED.search(failure.error)
-    return _defect(kind, call.name, failure.error, Proof.MODELS if refused else Proof.SESSIONS) if kind else None
+    return _defect(kind, call, Proof.MODELS if refused else Proof.SESSIONS) if kind else None
 
 
 def _kind(call: Call, error: str) -> DefectKind | None:
@@ -122,17 +132,37 @@ def _kind(call: Call, error: str) -> DefectKind | None:
 def _of_shell(call: Call, failure: Failure) -> Defect | None:
     """The shell that could not be started, or a program that every project shares and that died of itself."""
     if _NO_SHELL.search(failure.error):
-        return _defect(DefectKind.CRASH, call.name, failure.error)
+        return _defect(DefectKind.CRASH, call)
     signal, command = _DIED.get(call.exit_code or 0), failure.command
     if signal is None or command is None or is_check(command) or "/" in command.program:
         return None
-    return Defect(DefectKind.CRASH, command.program, f"ended by {signal}", Proof.PROJECTS)
+    return Defect(DefectKind.CRASH, scrubbed(clean_line(command.program)), f"ended by {signal}", Proof.PROJECTS)
 
 
-def _defect(kind: DefectKind, tool: str, error: str, proof: Proof = Proof.SESSIONS) -> Defect:
-    # What identifies goes first, so that no mask takes its shape from a secret; a long number is a number all the same.
-    masked = mask(_NUMBERS.sub("0", scrubbed(error))).replace("<hex>", "N")
-    return Defect(kind, scrubbed(tool), masked, proof)
+def _defect(kind: DefectKind, call: Call, proof: Proof = Proof.SESSIONS, first: int = 0) -> Defect:
+    """The defect, with the telling line, or the ``first`` lines, of what was said."""
+    # What identifies goes first, so that no cut and no mask takes its shape from a secret.
+    lines = plain_lines(said(call))
+    error = _NUMBERS.sub("0", " ".join(lines[:first]) if first else error_of(lines))
+    masked = bound(mask(error).replace("<hex>", "N"), LINE_LIMIT)[0]  # a long number is a number all the same
+    return Defect(kind, scrubbed(clean_line(call.name)), masked, proof)
+
+
+def said(call: Call) -> str:
+    """Return what a call answered, cleaned and scrubbed; without words that were cut in two, which may be secrets."""
+    head, *rest = _CUT.split(call.result, maxsplit=1)
+    if not rest:
+        return scrubbed(clean_body(head))
+    middle, _, tail = rest[0].rpartition(_MIDDLE)
+    lines = [_uncut(line) if len(line) > _UNCUT_LINE else line for line in middle.split("\n")]
+    if len(middle) > _UNCUT_LINES:
+        lines[-1] = _LAST.sub("", lines[-1])
+    whole = [_LAST.sub("", head), *lines, _FIRST.sub("", tail)]
+    return scrubbed(clean_body("\n…\n".join(part for part in whole if part.strip())))
+
+
+def _uncut(line: str) -> str:
+    return _LAST.sub("", _FIRST.sub("", line)).strip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,6 +82,7 @@ def _list(args: argparse.Namespace, out: Out, where: Places, bounds: Bounds) -> 
 
     with out.progress("reading sessions") as step:
         found = look(which.paths(args), where, bounds, env=environment(), now=time(), progress=step)
+    which.unread(found.unread if args.paths else {}, out)
     out.result({"ok": True, **health_told.document(found)}, "\n".join(health_told.lines(found, args.all)))
     return 0
 
