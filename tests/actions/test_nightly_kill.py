@@ -34,7 +34,6 @@ POINTS = [
     "night.compacted",
     "night.proposed",
     "night.watched",
-    "night.looked",
     "night.picked",
     "night.tried",
     "night.cloned",
@@ -44,6 +43,7 @@ POINTS = [
     "night.judged",
     "night.offered",
     "night.kept",
+    "night.looked",
     "night.noted",
 ]
 

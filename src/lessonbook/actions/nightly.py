@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from lessonbook.actions import tidying
-from lessonbook.actions.health import look
-from lessonbook.actions.health_decide import check
 from lessonbook.actions.night_folder import Folder
+from lessonbook.actions.night_health import looked
 from lessonbook.actions.night_models import ask, run_worst
 from lessonbook.actions.night_note import note_of, record_of
 from lessonbook.actions.night_pick import Picked, Request, pick
@@ -37,7 +36,7 @@ from lessonbook.core.ports import AgentRunner
 from lessonbook.system.agents.registry import runner
 from lessonbook.system.faults import point
 from lessonbook.system.locks import locked
-from lessonbook.system.night_settings import SAME, NightSettings, load_health
+from lessonbook.system.night_settings import SAME, NightSettings
 from lessonbook.system.settings import Places, Settings
 
 NEARLY_FULL = 0.8
@@ -102,10 +101,10 @@ class Nightly:
         point("night.proposed")
         self._watch()
         point("night.watched")
-        self._health()
-        point("night.looked")
         if self.replay:
             self._replay(folder, purse)
+        self._health()
+        point("night.looked")
         told.spent = purse.spent
 
     def _finish(self, folder: Folder) -> None:
@@ -176,17 +175,6 @@ class Nightly:
         self.told.watched = found
         self.told.failed += [f"watching {book}: {why}" for book, why in found.broken.items()]
 
-    def _health(self) -> None:
-        """Read what is new for defects of tools, measure what grows, and run the checks that fixes were given."""
-        now = self.clock()
-        try:
-            bounds = load_health(self.places)
-            if not self.dry_run:
-                check(self.places, bounds, now, self.env)
-            self.told.health = look(None, self.places, bounds, env=self.env, now=now, keep=not self.dry_run)
-        except LessonbookError as error:
-            self.told.fail("health", error)
-
     def _replay(self, folder: Folder, purse: Purse) -> None:
         told, night = self.told, self.night
         told.replays = why_not(night)
@@ -231,6 +219,13 @@ class Nightly:
             self._keep(folder, tries, request.key, Try(played.state, before + 1, played.why, self.told.name))
             point("night.kept")
             self.told.rounds.append(played)
+
+    def _health(self) -> None:
+        """Look after tools and sizes, which no lesson can mend."""
+        try:
+            self.told.health = looked(self.places, self.env, self.clock(), self.dry_run, self.progress)
+        except LessonbookError as error:
+            self.told.fail("health", error)
 
     def _keep(self, folder: Folder, tries: dict[str, Try], key: str, one: Try) -> None:
         tries[key] = one
