@@ -56,10 +56,14 @@ class Defect:
         return blake2b(text.encode("utf-8", "replace"), digest_size=4).hexdigest()
 
 
-_RUNS = re.compile(
-    r"exec|eval|run|python|node|repl|jupyter|notebook|terminal|shell|bash|test|query|sql|script|console", re.IGNORECASE
+_RUNS = frozenset(
+    (
+        *("exec", "execute", "eval", "evaluate", "run", "python", "javascript", "js", "repl", "jupyter", "notebook"),
+        *("terminal", "shell", "bash", "sh", "test", "tests", "query", "sql", "script", "console"),
+    )
 )
-"""Names of tools that do what they are given: what they say of it is an answer."""
+"""Words in names of tools that do what they are given: what they say of it is an answer."""
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _SCHEMA = re.compile(
     r"missing \d+ required (?:positional|keyword-only) arguments?|got an unexpected keyword argument"
     r"|output ?schema|structured ?content|(?:input|tool) ?_?schema\b.{0,60}\b(?:invalid|not valid|not match)"
@@ -112,11 +116,15 @@ def defect_of(call: Call) -> Defect | None:
         return _of_shell(call, failure)
     if failure.trouble is Trouble.BAD_ARGUMENTS and call.args_raw is None:
         return _defect(DefectKind.SCHEMA, call, Proof.MODELS, _REFUSAL)
-    if failure.trouble is not None or _RUNS.search(call.name):
+    if failure.trouble is not None or _runs_what_it_is_given(call.name):
         return None
     kind = _kind(call, failure.error)
     refused = kind is DefectKind.SCHEMA and _REFUSED.search(failure.error)
     return _defect(kind, call, Proof.MODELS if refused else Proof.SESSIONS) if kind else None
+
+
+def _runs_what_it_is_given(tool: str) -> bool:
+    return any(word.lower() in _RUNS for word in _WORDS.findall(tool))
 
 
 def _kind(call: Call, error: str) -> DefectKind | None:
