@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -387,3 +388,25 @@ def test_what_can_go_is_ours_and_is_only_told(machine: Machine, here: Here) -> N
     assert "can go: 2.0 MB, work folders of nights" in said
     assert f"can go: 1.0 MB, {machine.places.data / 'bank.db.damaged-1'}" in said
     assert (work / "a").exists() and (machine.places.data / "bank.db.damaged-1").exists()
+
+
+def test_decisions_that_are_damaged_are_not_written_over(machine: Machine, verb: Any, here: Here) -> None:
+    verb("dismiss", "ID")
+    path = machine.folder.top / "decisions.json"
+    path.write_text("{")
+    for words in (("undo", "ID"), ("dismiss", "ID"), ("list",)):
+        told, code = verb(*words)
+        assert code == 5 and "decisions.json is no JSON" in told["error"]
+    assert path.read_text() == "{"
+
+
+def test_several_looks_at_once_count_nothing_twice(machine: Machine, run: Any) -> None:
+    for session in "abcd":
+        machine.add(session, at=time.time() - DAY)
+    with ThreadPoolExecutor(4) as pool:
+        said = list(pool.map(lambda _: run("health", "--json"), range(4)))
+    assert [one.returncode for one in said] == [0] * 4, said
+    found = [json.loads(one.stdout) for one in said]
+    assert sorted(one["sessions_read"] for one in found) == [0, 0, 0, 4]
+    assert all([defect["count"] for defect in one["defects"]] == [4] for one in found)
+    assert json.loads(run("health", "--json").stdout)["defects"] == found[0]["defects"]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lessonbook.core.defects import Checked, Decision, as_document, decisions_of
+from lessonbook.core.errors import StoreError
 from lessonbook.core.growth import Measure, measures_document, measures_of
 from lessonbook.system import files
 from lessonbook.system.locks import locked
@@ -53,8 +54,15 @@ class HealthFolder:
             yield
 
     def decisions(self) -> dict[str, tuple[Decision, ...]]:
-        """Return what was decided about each defect, the last decision last."""
-        return decisions_of(_read(self.top / "decisions.json"))
+        """Return what was decided about each defect, the last decision last.
+
+        Raises ``StoreError`` where the file is damaged: what a person decided is not written over.
+        """
+        path = self.top / "decisions.json"
+        try:
+            return decisions_of(json.loads(files.read_bytes(path) or b"{}"))
+        except (ValueError, RecursionError) as error:
+            raise StoreError(f"{path} is no JSON any more; mend it, or remove it and decide again.") from error
 
     def keep_decisions(self, decided: Mapping[str, Sequence[Decision]]) -> None:
         """Write all decisions, whole. Raises ``StoreError``."""
