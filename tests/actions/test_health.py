@@ -410,3 +410,39 @@ def test_several_looks_at_once_count_nothing_twice(machine: Machine, run: Any) -
     assert sorted(one["sessions_read"] for one in found) == [0, 0, 0, 4]
     assert all([defect["count"] for defect in one["defects"]] == [4] for one in found)
     assert json.loads(run("health", "--json").stdout)["defects"] == found[0]["defects"]
+
+
+def test_the_night_tells_it_runs_the_checks_and_a_dry_run_runs_none(
+    machine: Machine, verb: Any, here: Here, tmp_path: Path
+) -> None:
+    def note(*words: str) -> str:
+        said = here("nightly", "--no-replay", *words)
+        assert said.returncode == 0, said.stderr
+        return str(said.stdout)
+
+    assert "- a tool fails again and again: mcp__db__fetch: TypeError" in note("--dry-run")
+    assert "2 calls in 2 sessions of 2 projects" in note()
+    verb("fixed", "ID", "--check", f"sh -c 'touch {tmp_path}/ran; exit 3'")
+    assert "TypeError" not in note("--dry-run").replace("keeps failing", "") and not (tmp_path / "ran").exists()
+    told = note()
+    assert (tmp_path / "ran").exists() and "- check failed: mcp__db__fetch" in told and "exit code 3" in told
+    record = json.loads(here("nightly", "--no-replay", "--json").stdout)
+    assert record["health"]["said"][0].startswith("check failed: mcp__db__fetch")
+    machine.now = time.time() + 30 * DAY
+    verb("undo", "ID")
+    assert list(health_told.said(machine.look())) == [], "what did not come for a month is no news"
+
+
+def test_where_learning_is_off_the_night_looks_at_nothing(machine: Machine, here: Here) -> None:
+    for session in "ab":
+        machine.add(session)
+    here("learned", "off")
+    assert json.loads(here("nightly", "--json").stdout)["health"] is None
+    assert not machine.folder.top.exists()
+
+
+def test_health_that_cannot_be_looked_at_costs_the_night_only_itself(machine: Machine, verb: Any, here: Here) -> None:
+    (machine.folder.top / "decisions.json").write_text("{")
+    record = json.loads(here("nightly", "--no-replay", "--json").stdout)
+    assert record["sessions"] == 2 and not record["ok"]
+    assert record["failed"][0].startswith("health: ") and "decisions.json is no JSON" in record["failed"][0]
