@@ -18,7 +18,7 @@ AFFORDABLE = 3_000
 """Rows scored without a second thought: about 3 ms."""
 TOO_MANY = 5_000
 """Rows past which words are too common to make one lesson better than another: the newest are taken."""
-_COMMON = 500
+_COMMON = 50
 _JOINED = 5
 """How many of a long question's rarest words are combined; all subsets of more would be too many."""
 _FIELDS = "{text side context}"
@@ -47,7 +47,7 @@ class Statistics:
         found = db.execute("SELECT doc FROM temp.words_rows WHERE term = ?", (stem,)).fetchone()
         if found is None:
             return 0
-        if found[0] >= _COMMON:  # a rare word's count is looked up fast, and one lesson more makes a difference
+        if found[0] >= _COMMON:  # of a rare word, one lesson more makes a difference, and it is looked up fast
             self._having[stem] = found[0]
         return int(found[0])
 
