@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lessonbook.core.defect import Defect, DefectKind, Sighting, Told
-from lessonbook.core.errors import BusyError
+from lessonbook.core.errors import BusyError, StoreError
 from lessonbook.system import cursors as module
 from lessonbook.system.sightings import sightings
 
@@ -77,3 +77,17 @@ def test_another_reading_that_takes_too_long_is_said(tmp_path: Path, monkeypatch
     finally:
         done.set()
         other.join()
+
+
+def test_a_disk_that_is_full_is_said_and_leaves_what_was_kept(tmp_path: Path) -> None:
+    path = tmp_path / "seen.db"
+    with sightings(path) as store:
+        store.tell(TOLD)
+        store.see(SEEN)
+        store.cursors.commit()
+    with pytest.raises(StoreError, match="full"), sightings(path) as store:
+        store.cursors.run("PRAGMA max_page_count = 9")
+        for number in range(5_000):
+            store.cursors.tell(f"turn {number}", "look")
+    with sightings(path) as store:
+        assert store.all() == [SEEN]

@@ -143,8 +143,11 @@ def cursors(path: Path | None, tables: str = "") -> Iterator[Cursors]:
         return
     files.make_private_file(path)
     with closing(_opened(path, _SCHEMA + tables)) as db:
-        yield Cursors(db)
-        db.execute("ROLLBACK")
+        try:
+            yield Cursors(db)
+            db.execute("ROLLBACK")
+        except sqlite3.Error as error:  # a full disk, a damaged page
+            raise StoreError(f"{path} cannot be used: {error}.") from error
 
 
 def _opened(path: Path, tables: str) -> sqlite3.Connection:
