@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from lessonbook.actions import tidying
 from lessonbook.actions.mending import mend
 from lessonbook.actions.night_folder import Folder
+from lessonbook.actions.night_health import looked
 from lessonbook.actions.night_models import ask, run_worst
 from lessonbook.actions.night_note import note_of, record_of
 from lessonbook.actions.night_pick import Picked, Request, pick
@@ -103,6 +104,8 @@ class Nightly:
         point("night.watched")
         if self.replay:
             self._replay(folder, purse)
+        self._health()
+        point("night.looked")
         told.spent = purse.spent
 
     def _finish(self, folder: Folder) -> None:
@@ -222,6 +225,13 @@ class Nightly:
             self._keep(folder, tries, request.key, Try(played.state, before + 1, played.why, self.told.name))
             point("night.kept")
             self.told.rounds.append(played)
+
+    def _health(self) -> None:
+        """Look after tools and sizes, which no lesson can mend."""
+        try:
+            self.told.health = looked(self.places, self.env, self.clock(), self.dry_run, self.progress)
+        except LessonbookError as error:
+            self.told.fail("health", error)
 
     def _keep(self, folder: Folder, tries: dict[str, Try], key: str, one: Try) -> None:
         tries[key] = one

@@ -1,4 +1,4 @@
-"""What ``config.toml`` says about the night: ``[nightly]``, ``[agents.NAME]``, ``[judge]`` and ``[prices."MODEL"]``.
+"""What ``config.toml`` says about the night: ``nightly``, ``agents.NAME``, ``judge``, ``prices."MODEL"``, ``health``.
 
 Read by the night alone, so that no hook pays for it. Without ``nightly.agent`` nothing is replayed.
 """
@@ -12,11 +12,13 @@ from typing import Any
 
 from lessonbook.core.agent_run import Network, Permission
 from lessonbook.core.errors import SetupError
+from lessonbook.core.growth import Bounds
 from lessonbook.core.money import Price
 from lessonbook.system.settings import Editor, Places, editor_of, load, read_toml
 
 SAME = "same"
 """``nightly.agent`` for: each session by the agent it was of."""
+_MOST_MB = 100_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,18 @@ def load_night(where: Places) -> NightSettings:
         editor=editor,
         judge=judge,
         prices={name: _price(document, name) for name in _table(document, "prices")},
+    )
+
+
+def load_health(where: Places) -> Bounds:
+    """Return from what size on a person is told. Raises ``SetupError`` for what cannot be used, naming the key."""
+    table, known = _table(read_toml(where.config_file), "health"), Bounds()
+    return Bounds(
+        agent_mb=_number(table, "health.agent_mb", known.agent_mb, 0, _MOST_MB),
+        agent_mb_day=_number(table, "health.agent_mb_day", known.agent_mb_day, 0, _MOST_MB),
+        file_mb=_number(table, "health.file_mb", known.file_mb, 0, _MOST_MB),
+        own_mb=_number(table, "health.own_mb", known.own_mb, 0, _MOST_MB),
+        sessions=int(_number(table, "health.sessions", known.sessions, 2, 1000, whole=True)),
     )
 
 
