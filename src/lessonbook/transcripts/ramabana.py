@@ -16,6 +16,7 @@ from lessonbook.core.pieces import Part, Piece
 from lessonbook.core.seen import Seen
 from lessonbook.core.session import ReadReport, Session
 from lessonbook.transcripts import ramabana_pieces
+from lessonbook.transcripts.documents import head_keys
 from lessonbook.transcripts.lines import Marked, Skip, head_objects, opened, read_objects
 from lessonbook.transcripts.ramabana_beside import Beside
 from lessonbook.transcripts.ramabana_rows import is_turn, rows_at
@@ -31,7 +32,7 @@ class RamabanaReader:
 
     def matches(self, path: str, head: bytes) -> bool:
         """Whether the file looks like a history of turns."""
-        return any(map(is_turn, head_objects(head)))
+        return any(map(is_turn, head_objects(head))) or _begins_turn(head)
 
     def roots(self, home: str, env: dict[str, str]) -> Sequence[str]:
         """Return its configuration folder, under ``XDG_CONFIG_HOME`` where set."""
@@ -78,6 +79,12 @@ class RamabanaReader:
     def gather(self, path: str, key: str, rows: Sequence[int]) -> Part:
         """Return what one session has at ``rows``. Raises ``StoreError``."""
         return ramabana_pieces.gather(path, key, rows)
+
+
+def _begins_turn(head: bytes) -> bool:
+    """Whether a row that is longer than what is looked at of a file begins like a turn."""
+    keys = head_keys(head) if b"\n" not in head else frozenset()
+    return {"session", "turn_id", "state"} <= keys and keys.isdisjoint(("type", "role", "details"))
 
 
 def _survey(marked: Marked, tally: Tally) -> dict[str, array[int]]:

@@ -16,6 +16,7 @@ from lessonbook.memory.importing.values import Imported
 from lessonbook.memory.mnemopi import backup, caring, checks, contradicting, erasing, exporting, listing, stats
 from lessonbook.memory.mnemopi.connection import BankFile, DamagedError
 from lessonbook.memory.mnemopi.editing import Editing, Transaction
+from lessonbook.memory.mnemopi.extracting import Extracted, extract
 from lessonbook.memory.mnemopi.receiving import Link, Receiver, Taken
 from lessonbook.memory.mnemopi.rows import SHARED
 from lessonbook.memory.mnemopi.sleep import Sleeping, Slept, Summary
@@ -141,6 +142,12 @@ class Care:
         if not self._file.exists():
             return [], 0
         return self._mended(lambda: self._sleeping().summarise(self.banks, chat))
+
+    def extract(self, chat: Chat) -> Extracted:
+        """Have a model say what lessons name and state, those told last first; return what came of it."""
+        if not self._file.exists():
+            return Extracted()
+        return self._mended(lambda: extract(self._file.reading, self._file.writing, self.banks, chat, self._now))
 
     @contextmanager
     def exported(self, *, forgotten: bool = False, every_bank: bool = False) -> Iterator[Iterator[str]]:

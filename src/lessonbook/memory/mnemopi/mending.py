@@ -11,11 +11,11 @@ from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lessonbook.memory.mnemopi import index, schema
+from lessonbook.memory.mnemopi import index, recalls, schema
 from lessonbook.memory.mnemopi.connection import BankFile
 from lessonbook.system import files, locks
 
-_BESIDE = ("", "-wal", "-shm")
+_BESIDE = ("", "-wal", "-shm", recalls.BESIDE)
 
 
 def mend(file: BankFile, now: float) -> str:
@@ -67,7 +67,7 @@ def _set_aside(path: Path, now: float) -> Path:
     while path.with_name(name).exists():
         count += 1
         name = f"{path.name}.damaged-{stamp}-{count}"
-    for beside in reversed(_BESIDE):  # the journal first: without it the file alone would be taken for whole
+    for beside in reversed(_BESIDE):  # the journal before the file, which alone would be taken for whole
         if path.with_name(path.name + beside).exists():
             files.move(path.with_name(path.name + beside), path.with_name(name + beside))
     files.sync_folder(path.parent)
