@@ -49,6 +49,10 @@ def is_settled(settings: Settings) -> bool:
     from lessonbook.memory.mnemopi import glance
     from lessonbook.memory.mnemopi.bank import BANK_FILE
 
+    if settings.memory_backend == "hindsight":
+        from lessonbook.actions import doctor_server
+
+        return doctor_server.is_settled(settings)
     file = settings.agent_dir / BANK_FILE
     if settings.memory_backend != "mnemopi" or not file.exists():
         return True
@@ -72,6 +76,7 @@ def _counted(settings: Settings, cwd: Path, now: float) -> Check:
 
 
 def _bank(settings: Settings, cwd: Path) -> Iterator[Check]:
+    from lessonbook.memory import aside
     from lessonbook.memory.mnemopi import glance
     from lessonbook.memory.mnemopi.bank import BANK_FILE, banks_of
     from lessonbook.memory.registry import backend
@@ -87,7 +92,7 @@ def _bank(settings: Settings, cwd: Path) -> Iterator[Check]:
         yield Check("memory", Level.PROBLEM, str(error), do)
     else:
         yield from _seen(file, seen or glance.Glance())
-    for old in glance.aside(file):
+    for old in aside.found(file):
         do = f"`lessonbook memory import {old}` brings back what can be read; delete it when you need it no more."
         yield Check("memory", Level.NOTE, f"{old.name} was damaged and set aside", do)
 

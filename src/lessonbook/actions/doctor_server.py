@@ -7,15 +7,19 @@ from pathlib import Path
 
 from lessonbook.actions.check import Check, Level
 from lessonbook.core.errors import LessonbookError
+from lessonbook.memory import aside
 from lessonbook.memory.hindsight.opening import open_hindsight
 from lessonbook.memory.off import OffMemory
 from lessonbook.memory.outbox.items import WAITING, State
 from lessonbook.memory.outbox.outbox import OUTBOX_FILE, Outbox
+from lessonbook.memory.sqlite_file import DamagedError
 from lessonbook.system.projects import identify
 from lessonbook.system.settings import Settings
 
 _ADDRESS = "`lessonbook config set hindsight.url http://localhost:8888`, or wherever it runs."
 _WAITS = "`lessonbook outbox` lists them, `lessonbook outbox flush` sends now; nothing is lost meanwhile."
+_OLD = "All that could be read of it is in the outbox; delete it when you need it no more."
+_DAMAGED = "The next use goes on in a new file with all that can be read of it, and keeps the old one."
 _ASIDE = "`lessonbook outbox` says why; `lessonbook outbox retry` tries again, `lessonbook outbox drop` removes."
 
 
@@ -28,6 +32,10 @@ def look(settings: Settings, cwd: Path, now: float) -> Iterator[Check]:
         return
     if isinstance(memory, OffMemory):
         yield Check("memory", Level.PROBLEM, "no Hindsight server is configured", _ADDRESS)
+        return
+    if not is_settled(settings):
+        yield from _outbox(settings)
+        memory.close()
         return
     try:
         count = memory.count()
@@ -42,16 +50,37 @@ def look(settings: Settings, cwd: Path, now: float) -> Iterator[Check]:
     yield from _outbox(settings)
 
 
+def is_settled(settings: Settings) -> bool:
+    """Whether using the outbox leaves its file as it is: a damaged one would be mended."""
+    outbox = Outbox(settings.agent_dir / OUTBOX_FILE)
+    outbox.file.mends = False
+    try:
+        outbox.counts()
+    except DamagedError:
+        return False
+    except LessonbookError:  # not ours, or of a newer version: using it says so and leaves it
+        return True
+    finally:
+        outbox.close()
+    return True
+
+
 def _outbox(settings: Settings) -> Iterator[Check]:
     outbox = Outbox(settings.agent_dir / OUTBOX_FILE)
+    outbox.file.mends = False
     try:
         counts = outbox.counts()
+    except DamagedError as error:
+        yield Check("outbox", Level.PROBLEM, str(error), _DAMAGED)
+        return
     except LessonbookError as error:
         yield Check("outbox", Level.PROBLEM, str(error), "Move the file away to begin anew, and keep it.")
         return
     finally:
         outbox.close()
+    for old in aside.found(outbox.file.path):
+        yield Check("outbox", Level.NOTE, f"{old.name} was damaged and set aside", _OLD)
     if waiting := sum(counts[state] for state in WAITING):
         yield Check("outbox", Level.NOTE, f"{waiting:,} wait for the server", _WAITS)
-    if aside := counts[State.DEAD]:
-        yield Check("outbox", Level.PROBLEM, f"{aside:,} were set aside, undelivered", _ASIDE)
+    if set_aside := counts[State.DEAD]:
+        yield Check("outbox", Level.PROBLEM, f"{set_aside:,} were set aside, undelivered", _ASIDE)

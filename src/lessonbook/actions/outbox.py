@@ -7,6 +7,7 @@ from time import gmtime, strftime
 from typing import Any, TypeAlias
 
 from lessonbook.core.errors import SetupError
+from lessonbook.memory import aside
 from lessonbook.memory.hindsight.backend import HindsightMemory
 from lessonbook.memory.outbox.destinations import Destination, Destinations
 from lessonbook.memory.outbox.items import WAITING, Row, State
@@ -18,6 +19,7 @@ HEAD = ("id", "state", "since", "tries", "what", "why")
 SHOWN = 100
 NOTHING = "Nothing waits."
 _EXCERPT = 80
+_OLD = "{} was damaged and set aside; all that could be read of it is here. Delete it when you need it no more."
 NO_SERVER = "No server is configured to deliver to; set memory.backend to hindsight and hindsight.url."
 
 
@@ -33,28 +35,33 @@ def listed(
 
     ``current`` is the address of the server that is configured; what waits for another one says so.
     """
-    rows = outbox.rows((*WAITING, State.DEAD), limit)
+    rows, counts = outbox.rows((*WAITING, State.DEAD), limit), outbox.counts()
     servers = [known for known in Destinations(outbox).everywhere() if known.said]
+    mended = outbox.told()
     document = {
         "ok": True,
-        "counts": outbox.counts(),
+        "counts": counts,
         "items": [_document(row) for row in rows],
         "servers": [{**known.as_dict(), "asked_again": known.open_until} for known in servers],
+        "mended": mended,
     }
-    return document, [_line(row, current) for row in rows], [_server(known, now) for known in servers]
+    olds = [_OLD.format(old.name) for old in aside.found(outbox.file.path)]
+    said = [*([mended] if mended else olds), *(_server(known, now) for known in servers)]
+    return document, [_line(row, current) for row in rows], said
 
 
 def retry(outbox: Outbox, ids: Sequence[int], now: float) -> Answer:
     """Put what was set aside in line again, all of it where no ids are given. Raises ``InputError``."""
     count = outbox.retry(ids or None, now)
     text = f"{_items(count)} in line again; `lessonbook outbox flush` sends now." if count else "Nothing was set aside."
-    return {"ok": True, "retried": count}, text
+    return {"ok": True, "retried": count}, _with(text, outbox)
 
 
 def drop(outbox: Outbox, ids: Sequence[int]) -> Answer:
     """Remove what was set aside for good, or what waits where its id is given. Raises ``InputError``."""
     count = outbox.drop(ids or None)
-    return {"ok": True, "dropped": count}, f"Dropped {_items(count)}." if count else "Nothing was set aside."
+    text = f"Dropped {_items(count)}." if count else "Nothing was set aside."
+    return {"ok": True, "dropped": count}, _with(text, outbox)
 
 
 def flush(memory: object, outbox: Outbox, seconds: float, wait: Callable[[float], object], *, insist: bool) -> Answer:
@@ -67,11 +74,17 @@ def flush(memory: object, outbox: Outbox, seconds: float, wait: Callable[[float]
     came = memory.deliver(seconds, wait, insist=insist)
     counts = outbox.counts()
     left = sum(counts[state] for state in WAITING)
+    mended = outbox.told()
     told = {"arrived": came.done, "set_aside": came.dead, "waiting": left, "trouble": came.trouble}
     said = [f"{_items(came.done)} arrived", *([f"{_items(came.dead)} set aside"] if came.dead else [])]
     said += [f"{_items(left)} waiting"] if left else []
     text = f"{', '.join(said)}." if came.done or came.dead or left else NOTHING
-    return {"ok": not left and not came.dead, **told}, " ".join(filter(None, (text, came.trouble)))
+    return {"ok": not left and not came.dead, **told}, " ".join(filter(None, (text, came.trouble, mended)))
+
+
+def _with(text: str, outbox: Outbox) -> str:
+    """Say too what was done about a damaged file."""
+    return " ".join(filter(None, (text, outbox.told())))
 
 
 def _document(row: Row) -> dict[str, Any]:

@@ -93,7 +93,7 @@ class HindsightMemory:
         if put.became is Became.REFUSED:
             return Receipt(Outcome.REFUSED, reason=f"The lesson cannot be queued. {put.reason}")
         outcome = Outcome.DUPLICATE if put.became is Became.DONE else Outcome.QUEUED
-        return Receipt(outcome, item.document, notes=tidied.notes)
+        return Receipt(outcome, item.document, notes=(*tidied.notes, *filter(None, (self._outbox.told(),))))
 
     def retain_turns(self, session: Session) -> list[Put]:
         """Queue what was said in each turn of a session, durably; what is there already is not queued again."""

@@ -14,9 +14,9 @@ from typing import TypeAlias
 
 from lessonbook.core.errors import InputError
 from lessonbook.core.value import Value
+from lessonbook.memory.outbox.file import OutboxFile, mended
 from lessonbook.memory.outbox.items import ITEM_MOST, LESSON, Item, Row, State, operation_id
 from lessonbook.memory.outbox.rows import select
-from lessonbook.memory.outbox.schema import OutboxFile
 from lessonbook.memory.sqlite_file import WAIT
 from lessonbook.system.faults import point
 
@@ -56,9 +56,10 @@ class Outbox:
     """What waits for servers, in the file at ``path``. Opens no file before its first use."""
 
     def __init__(self, path: Path, wait: float = WAIT, total: int = TOTAL_MOST) -> None:
-        self.file = OutboxFile(path, wait)
+        self.file = self._file = OutboxFile(path, wait)
         self._total = total
 
+    @mended
     def put(self, items: Sequence[Item], now: float, fitted: Fitted = lambda item, last: item) -> list[Put]:
         """Keep the items durably, all of them in one transaction, in their order; each once, however often it comes.
 
@@ -71,6 +72,7 @@ class Outbox:
         point("outbox.queued")
         return put
 
+    @mended
     def newest(self, destination: str, bank: str, scopes: Sequence[str] | None, limit: int) -> list[Row]:
         """Return the newest lesson rows of a bank that this machine told, one per document, newest first.
 
@@ -88,6 +90,7 @@ class Outbox:
         with self.file.reading() as db:
             return list(select(db, where, (destination, bank, LESSON, *(scopes or ()), limit)))
 
+    @mended
     def rows(self, states: Sequence[State], limit: int = -1) -> list[Row]:
         """Return the rows in these states, oldest first."""
         if not self.file.exists():
@@ -96,6 +99,7 @@ class Outbox:
         with self.file.reading() as db:
             return list(select(db, f"o.state IN ({marks}) ORDER BY o.seq LIMIT ?", (*states, limit)))
 
+    @mended
     def counts(self) -> dict[str, int]:
         """Return how many rows are in each state."""
         counts = {str(state): 0 for state in State}
@@ -104,6 +108,7 @@ class Outbox:
                 counts |= dict(db.execute("SELECT state, count(*) FROM outbox GROUP BY state"))
         return counts
 
+    @mended
     def retry(self, seqs: Sequence[int] | None, now: float) -> int:
         """Put what was set aside in line again, all of it for ``None``, under new ids; return how many.
 
@@ -126,6 +131,7 @@ class Outbox:
                     db.execute("UPDATE outbox SET next_at = ? WHERE seq = ?", (now, row.seq))
             return len(left)
 
+    @mended
     def drop(self, seqs: Sequence[int] | None) -> int:
         """Remove rows for good, for ``None`` all that was set aside; return how many.
 
@@ -140,6 +146,11 @@ class Outbox:
                 # What was to go with it goes without it, under an id of its own.
                 db.execute("UPDATE outbox SET batch = NULL, round = round + 1 WHERE batch = ?", (row.batch,))
             return len(rows)
+
+    def told(self) -> str:
+        """Return the sentence on what was done about a damaged file, once; empty where there is none."""
+        said, self.file.said = self.file.said, ""
+        return said
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
@@ -166,6 +177,7 @@ class Outbox:
         if last is not None and not _is_to_be_sent_anew(last, now):
             db.execute("UPDATE outbox SET seen = ? WHERE seq = ?", (now, last.seq))
             if last.state == State.DEAD:
+                db.execute("UPDATE outbox SET payload = ?, size = ? WHERE seq = ?", (payload, size, last.seq))
                 _revive(db, last.seq, now)
             return Put(Became.DONE if last.state == State.DONE else Became.WAITING, last.seq)
         if self._waiting(db) + size > self._total:
