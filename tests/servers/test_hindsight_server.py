@@ -28,7 +28,7 @@ def token(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def deliver(memory: Any, seconds: float = 60.0) -> None:
-    memory.deliver(seconds, lambda wait: time.sleep(min(wait, 0.5)), insist=True)
+    memory.delivery.deliver(seconds, lambda wait: time.sleep(min(wait, 0.5)), insist=True)
 
 
 def ask(server: Hindsight, path: str, body: object = None, method: str = "GET") -> Any:
@@ -125,7 +125,7 @@ def test_the_wrong_token_then_the_right_one(
     monkeypatch.setenv("LESSONBOOK_HINDSIGHT_TOKEN", "wrong")
     memory = opened(tmp_path, hindsight.url, bank=bank)
     memory.store(Lesson("Kept until the token is right."))
-    assert "401" in memory.deliver(2, time.sleep).trouble
+    assert "401" in memory.delivery.deliver(2, time.sleep).trouble
     monkeypatch.setenv("LESSONBOOK_HINDSIGHT_TOKEN", TOKEN)
     deliver(opened(tmp_path, hindsight.url, bank=bank))
     assert sum(contents(hindsight, bank).values()) == 1
@@ -148,7 +148,7 @@ def test_the_server_is_killed_in_the_middle(tmp_path: Path, hindsight: Hindsight
         memory.store(Lesson(text))
     deadly = threading.Timer(0.3, hindsight.kill)
     deadly.start()
-    memory.deliver(3, lambda wait: time.sleep(min(wait, 0.2)), insist=True)
+    memory.delivery.deliver(3, lambda wait: time.sleep(min(wait, 0.2)), insist=True)
     deadly.join()
     before = memory._outbox.counts()
     hindsight.start()

@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lessonbook.memory.mnemopi.glance import Glance
 
+_SERVERS = ("hindsight", "postgres")
 SOON = 1_000
 """Vectors that one recall makes."""
 _DAMAGED = (
@@ -36,7 +37,7 @@ def look(settings: Settings, cwd: Path, now: float) -> Iterator[Check]:
         yield Check("memory", Level.NOTE, "no memory is on, so learn and recall do nothing", do)
     elif settings.memory_backend == "mnemopi":
         yield from _bank(settings, cwd)
-    elif settings.memory_backend == "hindsight":
+    elif settings.memory_backend in _SERVERS:
         from lessonbook.actions import doctor_server
 
         yield from doctor_server.look(settings, cwd, now)
@@ -49,7 +50,7 @@ def is_settled(settings: Settings) -> bool:
     from lessonbook.memory.mnemopi import glance
     from lessonbook.memory.mnemopi.bank import BANK_FILE
 
-    if settings.memory_backend == "hindsight":
+    if settings.memory_backend in _SERVERS:
         from lessonbook.actions import doctor_server
 
         return doctor_server.is_settled(settings)

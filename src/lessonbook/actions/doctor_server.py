@@ -7,16 +7,20 @@ from pathlib import Path
 
 from lessonbook.actions.check import Check, Level
 from lessonbook.core.errors import LessonbookError
+from lessonbook.core.ports import Delivering, Memory
 from lessonbook.memory import aside
-from lessonbook.memory.hindsight.opening import open_hindsight
 from lessonbook.memory.off import OffMemory
 from lessonbook.memory.outbox.items import WAITING, State
 from lessonbook.memory.outbox.outbox import OUTBOX_FILE, Outbox
+from lessonbook.memory.registry import BACKENDS, open_memory
 from lessonbook.memory.sqlite_file import DamagedError
 from lessonbook.system.projects import identify
 from lessonbook.system.settings import Settings
 
-_ADDRESS = "`lessonbook config set hindsight.url http://localhost:8888`, or wherever it runs."
+_ADDRESS = {
+    "hindsight": "`lessonbook config set hindsight.url http://localhost:8888`, or wherever it runs.",
+    "postgres": "`lessonbook config set postgres.url postgresql://HOST/DATABASE`, and postgres.team.",
+}
 _WAITS = "`lessonbook outbox` lists them, `lessonbook outbox flush` sends now; nothing is lost meanwhile."
 _OLD = "All that could be read of it is in the outbox; delete it when you need it no more."
 _DAMAGED = "The next use goes on in a new file with all that can be read of it, and keeps the old one."
@@ -25,29 +29,30 @@ _ASIDE = "`lessonbook outbox` says why; `lessonbook outbox retry` tries again, `
 
 def look(settings: Settings, cwd: Path, now: float) -> Iterator[Check]:
     """Yield what is found of the server and of what waits for it."""
+    do = _ADDRESS[settings.memory_backend]
     try:
-        memory = open_hindsight(settings, identify(cwd), lambda: now)
+        memory = open_memory(settings, identify(cwd), lambda: now, cwd)
     except LessonbookError as error:
-        yield Check("memory", Level.PROBLEM, str(error), _ADDRESS)
+        yield Check("memory", Level.PROBLEM, str(error), do)
         return
     if isinstance(memory, OffMemory):
-        yield Check("memory", Level.PROBLEM, "no Hindsight server is configured", _ADDRESS)
+        label = BACKENDS[settings.memory_backend].label
+        yield Check("memory", Level.PROBLEM, f"no {label} server is configured", do)
         return
-    if not is_settled(settings):
-        yield from _outbox(settings)
-        memory.close()
-        return
+    if is_settled(settings):
+        yield _counted(memory)
+    memory.close()
+    yield from _outbox(settings)
+
+
+def _counted(memory: Memory) -> Check:
     try:
         count = memory.count()
-        if memory.trouble:
-            yield Check("memory", Level.PROBLEM, memory.trouble, "Lessons are kept here until it answers.")
-        else:
-            yield Check("memory", Level.FINE, f"hindsight: {count:,} remembered for this project")
     except LessonbookError as error:
-        yield Check("memory", Level.PROBLEM, str(error), "")
-    finally:
-        memory.close()
-    yield from _outbox(settings)
+        return Check("memory", Level.PROBLEM, str(error), "")
+    if isinstance(memory, Delivering) and memory.trouble:
+        return Check("memory", Level.PROBLEM, memory.trouble, "Lessons are kept here until it answers.")
+    return Check("memory", Level.FINE, f"{memory.name}: {count:,} remembered for this project")
 
 
 def is_settled(settings: Settings) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from lessonbook.core.errors import SetupError
 from lessonbook.memory import aside
-from lessonbook.memory.hindsight.backend import HindsightMemory
+from lessonbook.memory.outbox.delivery import Delivery
 from lessonbook.memory.outbox.destinations import Destination, Destinations
 from lessonbook.memory.outbox.items import WAITING, Row, State
 from lessonbook.memory.outbox.outbox import OUTBOX_FILE, Outbox
@@ -20,7 +20,10 @@ SHOWN = 100
 NOTHING = "Nothing waits."
 _EXCERPT = 80
 _OLD = "{} was damaged and set aside; all that could be read of it is here. Delete it when you need it no more."
-NO_SERVER = "No server is configured to deliver to; set memory.backend to hindsight and hindsight.url."
+NO_SERVER = (
+    "No server is configured to deliver to; set memory.backend to hindsight and hindsight.url, or to postgres and "
+    "postgres.url."
+)
 
 
 def open_outbox(settings: Settings) -> Outbox:
@@ -28,12 +31,22 @@ def open_outbox(settings: Settings) -> Outbox:
     return Outbox(settings.agent_dir / OUTBOX_FILE)
 
 
+def current(settings: Settings) -> str | None:
+    """Return what the server that is configured is called in the outbox; ``None`` for none."""
+    if settings.memory_backend == "postgres" and settings.postgres_url:
+        from lessonbook.memory.postgres.connection import Connection
+        from lessonbook.memory.postgres.items import destination
+
+        return destination(Connection(settings.postgres_url, settings.postgres_team))
+    return settings.hindsight_url if settings.memory_backend == "hindsight" else None
+
+
 def listed(
-    outbox: Outbox, limit: int, now: float, current: str | None
+    outbox: Outbox, limit: int, now: float, to: str | None
 ) -> tuple[dict[str, Any], list[tuple[str, ...]], list[str]]:
     """Return what waits and what was set aside as a document, as rows of ``HEAD``, and a sentence for each server.
 
-    ``current`` is the address of the server that is configured; what waits for another one says so.
+    ``to`` is the server that is configured, as ``current`` says; what waits for another one says so.
     """
     rows, counts = outbox.rows((*WAITING, State.DEAD), limit), outbox.counts()
     servers = [known for known in Destinations(outbox).everywhere() if known.said]
@@ -47,7 +60,7 @@ def listed(
     }
     olds = [_OLD.format(old.name) for old in aside.found(outbox.file.path)]
     said = [*([mended] if mended else olds), *(_server(known, now) for known in servers)]
-    return document, [_line(row, current) for row in rows], said
+    return document, [_line(row, to) for row in rows], said
 
 
 def retry(outbox: Outbox, ids: Sequence[int], now: float) -> Answer:
@@ -69,9 +82,10 @@ def flush(memory: object, outbox: Outbox, seconds: float, wait: Callable[[float]
 
     ``insist`` asks a server too that is left alone for a while. Raises ``SetupError`` where no server is configured.
     """
-    if not isinstance(memory, HindsightMemory):
+    delivery = getattr(memory, "delivery", None)
+    if not isinstance(delivery, Delivery):
         raise SetupError(NO_SERVER)
-    came = memory.deliver(seconds, wait, insist=insist)
+    came = delivery.deliver(seconds, wait, insist=insist)
     counts = outbox.counts()
     left = sum(counts[state] for state in WAITING)
     mended = outbox.told()
@@ -93,13 +107,13 @@ def _document(row: Row) -> dict[str, Any]:
     return {"id": row.seq, "state": str(row.state), "at": row.created, **told, **why, "text": row.told.get("content")}
 
 
-def _line(row: Row, current: str | None) -> tuple[str, ...]:
+def _line(row: Row, to: str | None) -> tuple[str, ...]:
     text = " ".join(str(row.told.get("content") or "").split())
     excerpt = text if len(text) <= _EXCERPT else f"{text[: _EXCERPT - 1]}…"
     since = strftime("%Y-%m-%d %H:%M", gmtime(row.created))
     state = "set aside" if row.state == State.DEAD else "at the server" if row.state == State.ACCEPTED else "waiting"
     elsewhere = f"for {row.destination}, which is not configured now"
-    why = row.last_error or ("" if row.destination == (current or "").rstrip("/") else elsewhere)
+    why = row.last_error or ("" if row.destination == (to or "").rstrip("/") else elsewhere)
     return str(row.seq), state, since, str(row.attempts), excerpt, why
 
 

@@ -52,7 +52,7 @@ def run(args: argparse.Namespace, out: Out) -> int:
             act = actions.drop(outbox, ids) if args.do == "drop" else actions.retry(outbox, ids, time())
             out.result(*act)
             return 0
-        document, rows, servers = actions.listed(outbox, args.limit or actions.SHOWN, time(), settings.hindsight_url)
+        document, rows, servers = actions.listed(outbox, args.limit or actions.SHOWN, time(), actions.current(settings))
         out.table(document, actions.HEAD, rows, actions.NOTHING)
         for sentence in () if out.json else servers:
             out.note(f"lessonbook: {sentence}")

@@ -38,12 +38,12 @@ def opened(cwd: Path | None, *, delivers: bool = True) -> Iterator[Memory]:
     here = folder(cwd)
     memory = open_memory(settings, identify(here), time, here)
     if isinstance(memory, Delivering):
-        memory.delivers_itself = False
+        memory.delivery.delivers_itself = False
     try:
         yield memory
     finally:
         try:
-            if delivers and isinstance(memory, Delivering) and memory.waiting():
+            if delivers and isinstance(memory, Delivering) and memory.delivery.waiting():
                 background.start(background.DELIVER)
         finally:
             memory.close()

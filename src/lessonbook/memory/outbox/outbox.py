@@ -91,6 +91,18 @@ class Outbox:
             return list(select(db, where, (destination, bank, LESSON, *(scopes or ()), limit)))
 
     @mended
+    def has(self, destination: str, bank: str, document: str, states: Sequence[State]) -> bool:
+        """Whether something of this document is in one of these states."""
+        if not self.file.exists():
+            return False
+        query = (
+            "SELECT 1 FROM outbox WHERE destination = ? AND bank = ? AND document = ?"
+            f" AND state IN ({', '.join('?' * len(states))}) LIMIT 1"
+        )
+        with self.file.reading() as db:
+            return db.execute(query, (destination, bank, document, *states)).fetchone() is not None
+
+    @mended
     def rows(self, states: Sequence[State], limit: int = -1) -> list[Row]:
         """Return the rows in these states, oldest first."""
         if not self.file.exists():
