@@ -18,7 +18,7 @@ from lessonbook.core.ports import Bank, Memory
 from lessonbook.memory.postgres.bank import PostgresMemory
 from lessonbook.memory.postgres.connection import Connection
 from lessonbook.memory.vectors.registry import open_embedder
-from lessonbook.testing import MemoryContract
+from lessonbook.testing_banks import BankContract
 
 if not REQUIRED:
     pytest.importorskip("psycopg", reason="needs the extra `postgres`")
@@ -46,7 +46,7 @@ def bank(address: str, team: str) -> Iterator[Any]:
     made.close()
 
 
-class TestWithoutVectors(MemoryContract):
+class TestWithoutVectors(BankContract):
     """What every backend must do, without an embedder here."""
 
     @pytest.fixture(autouse=True)
@@ -67,7 +67,7 @@ class TestWithVectors(TestWithoutVectors):
         return PostgresMemory(Connection(self.address, self.team), "app-1", now, embedder=embedder)
 
 
-class TestPlainServer(MemoryContract):
+class TestPlainServer(BankContract):
     """And on a PostgreSQL of this machine's own, without pgvector, though an embedder is here."""
 
     @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from lessonbook.core.errors import ModelError
-from lessonbook.core.lesson import EMPTY, NO_GLOBAL, Lesson, Outcome, Recalled, Receipt, Scope
+from lessonbook.core.lesson import EMPTY, NO_GLOBAL, Kept, Lesson, Outcome, Recalled, Receipt, Scope
 from lessonbook.core.tidy import tidy, tidy_lesson
 from lessonbook.core.value import Value
 from lessonbook.memory.hindsight import items, merging
@@ -27,6 +27,7 @@ _ALL = 5_000
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lessonbook.core.session import Session
+    from lessonbook.memory.hindsight.care import HindsightCare
 
 
 class Limits(Value):
@@ -125,6 +126,24 @@ class HindsightMemory:
         if found is None:
             raise ModelError(self.trouble)
         return found
+
+    @property
+    def care(self) -> HindsightCare:
+        """What a person does with the project's lessons as a whole."""
+        from lessonbook.memory.hindsight.care import HindsightCare
+
+        to, bank = self._client.destination, self._banks.bank
+        return HindsightCare(
+            self._client, self._scoped, self.store, lambda id: self._outbox.erase(to, bank, id), self._limits.recall
+        )
+
+    def get(self, lesson: str) -> Kept:
+        """Return one lesson as the server has it. Raises ``InputError`` where it has none of that id."""
+        return self.care.show(lesson).kept
+
+    def erase(self, lesson: str) -> None:
+        """Remove a lesson from the server and from the outbox here. Final: nothing brings it back."""
+        self.care.erase(lesson)
 
     def close(self) -> None:
         """Deliver what can be within two seconds, where a thread does that, and close; the rest waits in the file."""

@@ -103,8 +103,21 @@ class Client:
         total = self._listed("documents", scoped, 1, limit).get("total", 0)
         return total if isinstance(total, int) else 0
 
-    def _listed(self, what: str, scoped: Scoped, count: int, limit: float) -> dict[str, Any]:
-        asked = urlencode({"limit": count, "tags": scoped.tags, "tags_match": "any"}, doseq=True)
+    def documents(self, scoped: Scoped, count: int, offset: int, limit: float) -> dict[str, Any]:
+        """Return some documents as the server lists them, the newest first; ``{}`` where there is no such bank yet."""
+        return self._listed("documents", scoped, count, limit, offset)
+
+    def document(self, bank: str, document: str, limit: float) -> dict[str, Any]:
+        """Return one document with its words; ``{}`` where there is none."""
+        return self._found("show", "GET", f"{_bank(bank)}/documents/{quote(document, safe='')}", None, limit)
+
+    def remove(self, bank: str, document: str, limit: float) -> bool:
+        """Remove a document and what was made of it, for good; whether it was there."""
+        path = f"{_bank(bank)}/documents/{quote(document, safe='')}"
+        return bool(self._found("erase", "DELETE", path, None, limit))
+
+    def _listed(self, what: str, scoped: Scoped, count: int, limit: float, offset: int = 0) -> dict[str, Any]:
+        asked = urlencode({"limit": count, "offset": offset, "tags": scoped.tags, "tags_match": "any"}, doseq=True)
         return self._found("list", "GET", f"{_bank(scoped.bank)}/{what}?{asked}", None, limit)
 
     def _found(

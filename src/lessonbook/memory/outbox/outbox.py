@@ -26,6 +26,8 @@ TOTAL_MOST = 64 << 20
 KEPT = 5_000
 KEPT_SECONDS = 90 * 86_400.0
 """How many items, and how long, are kept after they arrived: what this machine knows while its server is away."""
+ERASED = "erased"
+"""The kind of a row whose words were taken away: it stays so that its id is not used again."""
 TOLD_ANEW = 86_400.0
 """Seconds after which something that arrived is sent once more where it is told again: the server may have lost it."""
 
@@ -103,6 +105,28 @@ class Outbox:
             return db.execute(query, (destination, bank, document, *states)).fetchone() is not None
 
     @mended
+    def erase(self, destination: str, bank: str, document: str) -> bool:
+        """Take away the words of a document; whether there were any. Told again, it is sent anew, under another id.
+
+        Raises ``InputError`` for one that is being sent, or that the server is at.
+        """
+        if not self.file.exists():
+            return False
+        where, values = "destination = ? AND bank = ? AND document = ?", (destination, bank, document)
+        with self.file.writing() as db:
+            rows = list(select(db, f"{where} AND kind <> '{ERASED}'", values))
+            if any(row.state in (State.LEASED, State.ACCEPTED) for row in rows):
+                raise InputError("It is on its way to the server; erase it when `lessonbook outbox` shows it no more.")
+            for row in rows:
+                _detach(db, row)
+                db.execute(
+                    f"UPDATE outbox SET kind = '{ERASED}', payload = '', size = 0, state = 'done', ended = 0,"
+                    " batch = NULL, last_error = NULL WHERE seq = ?",
+                    (row.seq,),
+                )
+            return bool(rows)
+
+    @mended
     def rows(self, states: Sequence[State], limit: int = -1) -> list[Row]:
         """Return the rows in these states, oldest first."""
         if not self.file.exists():
@@ -155,8 +179,7 @@ class Outbox:
             rows = self._chosen(db, seqs, (State.DEAD,) if seqs is None else (State.DEAD, State.QUEUED))
             for row in rows:
                 db.execute("DELETE FROM outbox WHERE seq = ?", (row.seq,))
-                # What was to go with it goes without it, under an id of its own.
-                db.execute("UPDATE outbox SET batch = NULL, round = round + 1 WHERE batch = ?", (row.batch,))
+                _detach(db, row)
             return len(rows)
 
     def told(self) -> str:
@@ -233,6 +256,12 @@ def _last(db: sqlite3.Connection, item: Item) -> Row | None:
 def _newer(db: sqlite3.Connection, row: Row) -> bool:
     query = "SELECT 1 FROM outbox WHERE destination = ? AND bank = ? AND document = ? AND seq > ?"
     return db.execute(query, (row.destination, row.bank, row.document, row.seq)).fetchone() is not None
+
+
+def _detach(db: sqlite3.Connection, row: Row) -> None:
+    """Let what was to go with a row that waits go without it, under an id of its own."""
+    if row.state == State.QUEUED:
+        db.execute("UPDATE outbox SET batch = NULL, round = round + 1 WHERE batch = ?", (row.batch,))
 
 
 def _revive(db: sqlite3.Connection, seq: int, now: float) -> None:

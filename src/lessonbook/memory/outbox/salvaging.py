@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from lessonbook.core.value import Value
-from lessonbook.memory.outbox.items import TORN, TRANSCRIPT, State
+from lessonbook.memory.outbox.items import TORN, State
 from lessonbook.system import files, sqlite_rows
 from lessonbook.system.sqlite_pages import Cell, rows
 
@@ -96,7 +96,7 @@ def _mended(told: dict[str, Cell]) -> dict[str, Cell]:
         if not isinstance(told[name], wanted):
             told[name] = otherwise
     payload = told["payload"] if isinstance(told["payload"], str) else ""
-    is_gone = not payload and told["kind"] == TRANSCRIPT  # it has arrived, and is kept no longer
+    is_gone = not payload and told["state"] == State.DONE  # it has arrived, and is kept no longer
     is_whole = len(payload.encode("utf-8", "replace")) == told["size"] and _is_document(payload)
     if told["state"] in _STATES and (is_gone or is_whole or told["state"] == State.DONE):
         return told

@@ -21,6 +21,10 @@ from lessonbook.memory.postgres.telling import Teller
 from lessonbook.memory.postgres.vectors import Vectors
 from lessonbook.memory.vectors.embedder import Embedder
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lessonbook.memory.postgres.care import PostgresCare
+
 
 class PostgresMemory:
     """One project's view of a team's bank. Meets ``core.ports.Bank``; usable from several threads and machines.
@@ -151,6 +155,15 @@ class PostgresMemory:
         with self._changing(lesson) as (db, number):
             db.execute("DELETE FROM lessons WHERE id = %s", (number,))
 
+    @property
+    def care(self) -> PostgresCare:
+        """What a person does with the bank as a whole."""
+        from lessonbook.memory.postgres.care import PostgresCare  # brings much that telling and recalling do without
+
+        return PostgresCare(
+            self._connection, self._vectors, self._banks, self._now, number=self._number, bank_for=self.bank_for
+        )
+
     def close(self) -> None:
         """Close the connection; safe to call twice."""
         self._connection.close()
@@ -193,4 +206,4 @@ class PostgresMemory:
             query = "SELECT id FROM lessons WHERE id = %s AND bank = ANY(%s)"
             if db.execute(query, (int(lesson), list(self._banks))).fetchone():
                 return int(lesson)
-        raise InputError(f"There is no lesson {lesson[:40]!r} here.")
+        raise InputError(f"There is no lesson {lesson[:40]!r} here; `lessonbook memory list` shows them.")

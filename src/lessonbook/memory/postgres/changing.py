@@ -62,6 +62,20 @@ def contexts(db: Any, number: int) -> list[str]:
     return list(db.execute("SELECT contexts FROM lessons WHERE id = %s", (number,)).fetchone()[0])
 
 
+def give_contexts(db: Any, number: int, contexts: Sequence[str]) -> None:
+    """Let a row's lesson have been told in these contexts."""
+    lesson = get(db, number).lesson
+    _set(
+        db, number, {name: value for name, value in columns(lesson, contexts).items() if name in ("contexts", "words")}
+    )
+
+
+def give_key(db: Any, number: int, lesson: Lesson) -> None:
+    """Let a row's lesson be told anew under the key that ``lesson`` has."""
+    wanted = columns(lesson, contexts(db, number))
+    _set(db, number, {name: wanted[name] for name in ("key", "told", "words")})
+
+
 def get(db: Any, number: int) -> Kept:
     """Return a row as a value."""
     return kept(db.execute(f"SELECT {COLUMNS} FROM lessons l WHERE l.id = %s", (number,)).fetchone())

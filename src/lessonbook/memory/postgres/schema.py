@@ -111,6 +111,9 @@ are lessons to decide on: of kind ``contradiction`` (``what`` and ``said`` tell 
 STEPS: tuple[str, ...] = (_FIRST, _SECOND)
 
 
+VERSION = "SELECT value FROM about WHERE name = 'version'"
+
+
 def bring_up_to_date(db: Any, schema: str) -> None:
     """Make the team's schema and tables, or bring them up to date, all or nothing; many may do it at once.
 
@@ -135,5 +138,5 @@ def bring_up_to_date(db: Any, schema: str) -> None:
 def _version(db: Any, schema: str) -> int:
     if not db.execute("SELECT to_regclass(%s)", (f'"{schema}".about',)).fetchone()[0]:
         return 0
-    row = db.execute("SELECT value FROM about WHERE name = 'version'").fetchone()
+    row = db.execute(VERSION).fetchone()
     return int(row[0]) if row else 0
