@@ -38,8 +38,11 @@ def recall(memory: Memory, query: str, limit: int = 5, *, counts: bool = True) -
 def reflect(memory: Memory, query: str) -> str:
     """Return a server's answer to ``query`` in its own words, cleaned and redacted.
 
-    Raises ``InputError`` where the memory has no server, and ``ModelError`` where it does not answer.
+    Raises ``InputError`` for a blank question and where the memory has no such server, ``ModelError`` where it does not
+    answer.
     """
+    if not query.strip():
+        raise InputError("Say what to reflect on.")
     if not isinstance(memory, Reflecting):
         raise InputError(f"The {memory.name} memory finds lessons and does not answer in its own words.")
     return redact(clean_body(memory.reflect(query))).text
