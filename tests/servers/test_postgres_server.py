@@ -223,9 +223,15 @@ def test_with_pgvector_it_is_found_by_what_it_means(address: str, team: str) -> 
 
 
 def test_no_password_in_the_settings() -> None:
-    for address in ("postgresql://me:pw@host/db", "host=x password=pw", "postgresql://host/db?password=pw"):
+    more = ("postgresql://host/db?sslpassword=pw", "host=x sslpassword=pw")
+    for address in ("postgresql://me:pw@host/db", "host=x password=pw", "postgresql://host/db?password=pw", *more):
         with pytest.raises(SetupError, match="must not hold a password"):
+            Connection(address, "team")
+    for address in ("mysql://host/db", "not an address", "", "postgresql://host/a b", "http://host"):
+        with pytest.raises(SetupError, match="is an address such as"):
             Connection(address, "team")
     for team in ("", "Team", "a-b", '"; drop', "x" * 60):
         with pytest.raises(SetupError, match=r"postgres\.team"):
             Connection("postgresql://host/db", team)
+    for address in ("postgresql:///", "postgres://h/d?sslmode=verify-full", "host=/tmp dbname=x passfile=/p"):
+        Connection(address, "team")

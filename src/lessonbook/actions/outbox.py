@@ -70,6 +70,23 @@ def retry(outbox: Outbox, ids: Sequence[int], now: float) -> Answer:
     return {"ok": True, "retried": count}, _with(text, outbox)
 
 
+def move(outbox: Outbox, to: str | None, now: float) -> Answer:
+    """Let what waits for servers that are not configured now go to the one that is. Raises ``SetupError`` for none."""
+    if to is None:
+        raise SetupError(NO_SERVER)
+    is_http = _is_http(to)
+    count = outbox.move(to.rstrip("/"), lambda other: _is_http(other) == is_http, now)
+    text = (
+        f"{_items(count)} for {to} now; `lessonbook outbox flush` sends them." if count else "Nothing waits elsewhere."
+    )
+    return {"ok": True, "moved": count}, _with(text, outbox)
+
+
+def _is_http(destination: str) -> bool:
+    """Whether a destination is a Hindsight server's, which is told lessons in another form than PostgreSQL."""
+    return destination.startswith(("http://", "https://"))
+
+
 def drop(outbox: Outbox, ids: Sequence[int]) -> Answer:
     """Remove what was set aside for good, or what waits where its id is given. Raises ``InputError``."""
     count = outbox.drop(ids or None)
@@ -112,7 +129,7 @@ def _line(row: Row, to: str | None) -> tuple[str, ...]:
     excerpt = text if len(text) <= _EXCERPT else f"{text[: _EXCERPT - 1]}…"
     since = strftime("%Y-%m-%d %H:%M", gmtime(row.created))
     state = "set aside" if row.state == State.DEAD else "at the server" if row.state == State.ACCEPTED else "waiting"
-    elsewhere = f"for {row.destination}, which is not configured now"
+    elsewhere = f"for {row.destination}, which is not configured now: `lessonbook outbox move`"
     why = row.last_error or ("" if row.destination == (to or "").rstrip("/") else elsewhere)
     return str(row.seq), state, since, str(row.attempts), excerpt, why
 

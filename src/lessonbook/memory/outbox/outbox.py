@@ -12,8 +12,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TypeAlias
 
-from lessonbook.core.errors import InputError
 from lessonbook.core.value import Value
+from lessonbook.memory.outbox.deciding import Deciding, revive
 from lessonbook.memory.outbox.file import OutboxFile, mended
 from lessonbook.memory.outbox.items import ITEM_MOST, LESSON, Item, Row, State, operation_id
 from lessonbook.memory.outbox.rows import select
@@ -26,8 +26,6 @@ TOTAL_MOST = 64 << 20
 KEPT = 5_000
 KEPT_SECONDS = 90 * 86_400.0
 """How many items, and how long, are kept after they arrived: what this machine knows while its server is away."""
-ERASED = "erased"
-"""The kind of a row whose words were taken away: it stays so that its id is not used again."""
 TOLD_ANEW = 86_400.0
 """Seconds after which something that arrived is sent once more where it is told again: the server may have lost it."""
 
@@ -54,11 +52,11 @@ class Put(Value):
     reason: str = ""
 
 
-class Outbox:
+class Outbox(Deciding):
     """What waits for servers, in the file at ``path``. Opens no file before its first use."""
 
     def __init__(self, path: Path, wait: float = WAIT, total: int = TOTAL_MOST) -> None:
-        self.file = self._file = OutboxFile(path, wait)
+        super().__init__(OutboxFile(path, wait))
         self._total = total
 
     @mended
@@ -105,28 +103,6 @@ class Outbox:
             return db.execute(query, (destination, bank, document, *states)).fetchone() is not None
 
     @mended
-    def erase(self, destination: str, bank: str, document: str) -> bool:
-        """Take away the words of a document; whether there were any. Told again, it is sent anew, under another id.
-
-        Raises ``InputError`` for one that is being sent, or that the server is at.
-        """
-        if not self.file.exists():
-            return False
-        where, values = "destination = ? AND bank = ? AND document = ?", (destination, bank, document)
-        with self.file.writing() as db:
-            rows = list(select(db, f"{where} AND kind <> '{ERASED}'", values))
-            if any(row.state in (State.LEASED, State.ACCEPTED) for row in rows):
-                raise InputError("It is on its way to the server; erase it when `lessonbook outbox` shows it no more.")
-            for row in rows:
-                _detach(db, row)
-                db.execute(
-                    f"UPDATE outbox SET kind = '{ERASED}', payload = '', size = 0, state = 'done', ended = 0,"
-                    " batch = NULL, last_error = NULL WHERE seq = ?",
-                    (row.seq,),
-                )
-            return bool(rows)
-
-    @mended
     def rows(self, states: Sequence[State], limit: int = -1) -> list[Row]:
         """Return the rows in these states, oldest first."""
         if not self.file.exists():
@@ -144,44 +120,6 @@ class Outbox:
                 counts |= dict(db.execute("SELECT state, count(*) FROM outbox GROUP BY state"))
         return counts
 
-    @mended
-    def retry(self, seqs: Sequence[int] | None, now: float) -> int:
-        """Put what was set aside in line again, all of it for ``None``, under new ids; return how many.
-
-        What waits for its next try is tried at once where its id is given. Raises ``InputError`` for a row that is not
-        there, and for one whose document was told anew since: sending it would bring the old words back.
-        """
-        if seqs is None and not self.file.exists():
-            return 0
-        with self.file.writing() as db:
-            states = (State.DEAD,) if seqs is None else (State.DEAD, State.QUEUED, State.ACCEPTED)
-            rows = self._chosen(db, seqs, states)
-            newer = [row for row in rows if row.state == State.DEAD and _newer(db, row)]
-            if newer and seqs is not None:
-                raise InputError(f"Something newer was told in the place of {newer[0].seq}; drop it instead.")
-            left = [row for row in rows if row not in newer]
-            for row in left:
-                if row.state == State.DEAD:
-                    _revive(db, row.seq, now)
-                else:
-                    db.execute("UPDATE outbox SET next_at = ? WHERE seq = ?", (now, row.seq))
-            return len(left)
-
-    @mended
-    def drop(self, seqs: Sequence[int] | None) -> int:
-        """Remove rows for good, for ``None`` all that was set aside; return how many.
-
-        Raises ``InputError`` for a row that is not there, is being sent, or was taken by the server.
-        """
-        if seqs is None and not self.file.exists():
-            return 0
-        with self.file.writing() as db:
-            rows = self._chosen(db, seqs, (State.DEAD,) if seqs is None else (State.DEAD, State.QUEUED))
-            for row in rows:
-                db.execute("DELETE FROM outbox WHERE seq = ?", (row.seq,))
-                _detach(db, row)
-            return len(rows)
-
     def told(self) -> str:
         """Return the sentence on what was done about a damaged file, once; empty where there is none."""
         said, self.file.said = self.file.said, ""
@@ -190,17 +128,6 @@ class Outbox:
     def close(self) -> None:
         """Close the file; the next use opens it again."""
         self.file.close()
-
-    def _chosen(self, db: sqlite3.Connection, seqs: Sequence[int] | None, states: Sequence[State]) -> list[Row]:
-        if seqs is None:
-            return list(select(db, f"o.state IN ({', '.join('?' * len(states))}) ORDER BY o.seq", states))
-        found = [next(select(db, "o.seq = ?", (seq,)), None) for seq in seqs]
-        for seq, row in zip(seqs, found, strict=True):
-            if row is None:
-                raise InputError(f"There is nothing under {seq} in the outbox; `lessonbook outbox` lists it.")
-            if row.state not in states:
-                raise InputError(f"{seq} is {row.state}; nothing was changed.")
-        return [row for row in found if row is not None]
 
     def _keep(self, db: sqlite3.Connection, item: Item, now: float) -> Put:
         payload = item.text
@@ -213,7 +140,7 @@ class Outbox:
             db.execute("UPDATE outbox SET seen = ? WHERE seq = ?", (now, last.seq))
             if last.state == State.DEAD:
                 db.execute("UPDATE outbox SET payload = ?, size = ? WHERE seq = ?", (payload, size, last.seq))
-                _revive(db, last.seq, now)
+                revive(db, last.seq, now)
             return Put(Became.DONE if last.state == State.DONE else Became.WAITING, last.seq)
         if self._waiting(db) + size > self._total:
             return Put(Became.REFUSED, reason=_full(self._total))
@@ -251,26 +178,6 @@ class Outbox:
 def _last(db: sqlite3.Connection, item: Item) -> Row | None:
     where = "o.destination = ? AND o.bank = ? AND o.document = ? ORDER BY o.seq DESC LIMIT 1"
     return next(select(db, where, (item.destination, item.bank, item.document)), None)
-
-
-def _newer(db: sqlite3.Connection, row: Row) -> bool:
-    query = "SELECT 1 FROM outbox WHERE destination = ? AND bank = ? AND document = ? AND seq > ?"
-    return db.execute(query, (row.destination, row.bank, row.document, row.seq)).fetchone() is not None
-
-
-def _detach(db: sqlite3.Connection, row: Row) -> None:
-    """Let what was to go with a row that waits go without it, under an id of its own."""
-    if row.state == State.QUEUED:
-        db.execute("UPDATE outbox SET batch = NULL, round = round + 1 WHERE batch = ?", (row.batch,))
-
-
-def _revive(db: sqlite3.Connection, seq: int, now: float) -> None:
-    db.execute(
-        "UPDATE outbox SET state = 'queued', batch = NULL, round = round + 1, attempts = 0, polls = 0,"
-        " remote_retries = 0, next_at = ?, created = ?, lease_owner = NULL, lease_until = NULL, ended = NULL"
-        " WHERE seq = ?",
-        (now, now, seq),
-    )
 
 
 def _is_to_be_sent_anew(last: Row, now: float) -> bool:

@@ -18,14 +18,28 @@ STATEMENT_SECONDS = 10
 ANSWER_SECONDS = 12.0
 """How long all that one call asks the server may take."""
 _NEEDS = "The postgres memory needs the extra `postgres`: install `lessonbook[postgres]`, as you installed lessonbook."
-_PASSWORD = re.compile(r"://[^/@\s]*:[^/@\s]*@|\bpassword\s*=|[?&]password=", re.IGNORECASE)
+_PASSWORD = re.compile(r"://[^/@\s]*:[^/@\s]*@|(?<![a-z_])(?:ssl)?password\s*=", re.IGNORECASE)
+_ADDRESS = re.compile(r"postgres(?:ql)?://\S*|\s*[a-z_]+\s*=.*", re.IGNORECASE | re.DOTALL)
+_TEAM = re.compile(r"[a-z][a-z0-9_]{0,40}")
 
 
 def check_address(address: str) -> None:
-    """Raise ``SetupError`` for an address with a password in it: what is configured is no place for secrets."""
+    """Raise ``SetupError`` for what is no address, and for one with a password, which is none for settings."""
+    if not _ADDRESS.fullmatch(address):
+        raise SetupError(
+            f"postgres.url is an address such as postgresql://ana@db.example.org/lessons, not {address[:60]!r}."
+        )
     if _PASSWORD.search(address):
         raise SetupError(
             "postgres.url must not hold a password: PGPASSWORD, PGPASSFILE or ~/.pgpass has it, as for psql."
+        )
+
+
+def check_team(team: str) -> None:
+    """Raise ``SetupError`` for a name that no team can have: it names a schema."""
+    if not _TEAM.fullmatch(team):
+        raise SetupError(
+            f"postgres.team is a name of lower-case letters, digits and _, up to 41 characters, not {team[:60]!r}."
         )
 
 
@@ -34,10 +48,7 @@ class Connection:
 
     def __init__(self, address: str, team: str) -> None:
         check_address(address)
-        if not re.fullmatch(r"[a-z][a-z0-9_]{0,40}", team):
-            raise SetupError(
-                f"postgres.team is a name of lower-case letters, digits and _, up to 41 characters, not {team[:60]!r}."
-            )
+        check_team(team)
         self.address, self.team = address, team
         self.schema = f"lessonbook_{team}"
         self.patience = ANSWER_SECONDS
