@@ -145,7 +145,7 @@ def test_the_server_is_killed_in_the_middle(tmp_path: Path, hindsight: Hindsight
     """At another moment each time: while it takes what it is sent, and while it works on what it has taken."""
     memory = opened(tmp_path, hindsight.url, bank=bank)
     told: list[str] = []
-    for round in range(max(1, KILLS // 5)):
+    for round in range(max(1, KILLS // 10)):
         new = [f"Told while the server may die, round {round}, number {number}." for number in range(48)]
         for text in new:
             memory.store(Lesson(text))

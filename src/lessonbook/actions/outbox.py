@@ -76,9 +76,7 @@ def move(outbox: Outbox, to: str | None, now: float) -> Answer:
         raise SetupError(NO_SERVER)
     is_http = _is_http(to)
     count = outbox.move(to.rstrip("/"), lambda other: _is_http(other) == is_http, now)
-    text = (
-        f"{_items(count)} for {to} now; `lessonbook outbox flush` sends them." if count else "Nothing waits elsewhere."
-    )
+    text = f"{_items(count)} for {to} now; `lessonbook outbox flush` sends." if count else "Nothing waits elsewhere."
     return {"ok": True, "moved": count}, _with(text, outbox)
 
 
@@ -135,10 +133,11 @@ def _line(row: Row, to: str | None) -> tuple[str, ...]:
 
 
 def _server(known: Destination, now: float) -> str:
+    said = known.said if (known.said or "").endswith((".", "?", "!")) else f"{known.said}."
     if known.is_paused:
-        return f"{known.said} Nothing is sent to {known.address} until that is set right."
+        return f"{said} Nothing is sent to {known.address} until that is set right."
     wait = known.open_until - now
-    return f"{known.said} " + (f"It is asked again in {wait:.0f} seconds." if wait > 0 else "It is asked again.")
+    return f"{said} " + (f"It is asked again in {wait:.0f} seconds." if wait > 0 else "It is asked again.")
 
 
 def _items(count: int) -> str:

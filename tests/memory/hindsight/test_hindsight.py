@@ -352,6 +352,22 @@ def test_retry_after_is_a_number_or_a_date(told: str, seconds: float | None) -> 
     assert seconds_asked(told, 60.0) == seconds
 
 
+@pytest.mark.parametrize("name", ["日本語", "プロジェクト", "Café", "x y", "..odd", "emoji🚀", "a" * 255])
+def test_a_project_of_any_name_is_found_by_itself_and_by_its_name(
+    name: str, tmp_path: Path, server: Server, stub: Stub
+) -> None:
+    """``project:<name>`` is what programs look for that know no digest: the name as it is, in lower case."""
+    memory = opened(tmp_path, server.url, Project(f"x.org/me/{name}", name, f"/{name}"))
+    memory.store(Lesson("Of this project alone."))
+    deliver(memory)
+    (document,) = stub.documents.values()
+    own, named = document["tags"]
+    assert own.isascii() and own.startswith("project:") and named == f"project:{name.lower()}"
+    assert [one.text for one in memory.recall("this project")] == ["Of this project alone."]
+    other = opened(tmp_path / "other", server.url, Project(f"x.org/you/{name}", name, f"/you/{name}"))
+    assert other.recall("this project") == []
+
+
 @pytest.mark.parametrize("name", ["team/a", " ", "", "é", "a" * 400, "../../x", "team a", "ok-name_1.2"])
 def test_bank_names_are_what_a_server_takes(name: str) -> None:
     made = bank_name(name)

@@ -142,7 +142,7 @@ class Client:
             after = after if error.may_have_arrived else ""
             raise SendError(Kind.AWAY, "unanswered", f"{verb}: {error} {after}".strip()) from None
         if not 200 <= answer.status < 300:
-            raise self._error(what, answer)
+            raise self._error(what, answer, with_token=bool(headers))
         found = _parsed(answer.body)
         if found is None:
             said = f"{what}: the answer is not a Hindsight server's: {_shown(answer.body) or 'it is empty'}"
@@ -161,7 +161,7 @@ class Client:
             raise SendError(Kind.DENIED, "token", f"{what}: the token has characters that none has.")
         return {"Authorization": f"Bearer {token}"} if token else {}
 
-    def _error(self, what: str, answer: http.Answer) -> SendError:
+    def _error(self, what: str, answer: http.Answer, *, with_token: bool) -> SendError:
         """What an answer that is no success means for what was asked."""
         status, said = answer.status, _detail(answer.body)
         asked = seconds_asked(answer.retry_after, self._now())
@@ -173,7 +173,8 @@ class Client:
             return SendError(Kind.AWAY, "strange", f"{what}: 404, and not from a Hindsight server: {said}", asked)
         if status in (401, 403):
             self._token.forget()
-            return SendError(Kind.DENIED, str(status), f"{what}: {status}: {said}")
+            missing = "" if with_token else "; no token was sent, as none is set"
+            return SendError(Kind.DENIED, str(status), f"{what}: {status}: {said}{missing}")
         kind = Kind.REFUSED if status in _WRONG else Kind.TROUBLED if status >= 500 else Kind.STRANGE
         return SendError(kind, str(status), f"{what}: {status}: {said}", asked)
 
