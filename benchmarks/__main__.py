@@ -12,7 +12,7 @@ from benchmarks.table import Row, table
 
 BENCHES = (
     *("merge", "mixes", "queue", "commands", "hooks", "learn", "queued", "bank", "recall", "mcp", "skills"),
-    *("prevention", "mining"),
+    *("prevention", "mining", "health"),
 )
 
 

@@ -183,6 +183,39 @@ class BankContract(MemoryContract):
         assert later.care.summarise(lambda prompt: "no") == ([], 0)
         later.close()
 
+    def test_a_model_reads_what_the_rules_do_not_find(self, tmp_path: Path) -> None:
+        """Once for each lesson; one that does not answer ends it, and nothing is lost."""
+        with self.opened(tmp_path) as bank:
+            id = bank.store(Lesson("Tests need port 5433.")).id
+            bank.store(Lesson("Quote every path."))
+
+            def away(prompt: str) -> str:
+                raise OSError("no model here")
+
+            first = bank.care.extract(away)
+            assert first.problem and (first.lessons, first.left) == (0, 2)
+            asked: list[str] = []
+
+            def useless(prompt: str) -> str:
+                asked.append(prompt)
+                return "not what was asked for"
+
+            second = bank.care.extract(useless)
+            assert second.lessons + second.refused == 2 == len(asked) and second.left == 0
+            assert bank.care.show(id).entities, "what the rules find stays"
+            assert bank.care.extract(away).left == 0
+
+    def test_what_is_recalled_is_counted(self, tmp_path: Path) -> None:
+        """By the time the next one opens the bank and looks after it; who only looks counts nothing."""
+        with self.opened(tmp_path) as bank:
+            bank.store(Lesson("Quote every path."))
+            for _ in range(3):
+                bank.recall("path")
+            bank.search("path")
+        with self.opened(tmp_path) as bank:
+            assert bank.care.stats().never_recalled == 0
+            assert bank.lessons()[0].recalled == 3
+
 
 def _refused(act: Callable[[], object]) -> None:
     try:

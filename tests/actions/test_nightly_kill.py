@@ -43,6 +43,7 @@ POINTS = [
     "night.judged",
     "night.offered",
     "night.kept",
+    "night.looked",
     "night.noted",
 ]
 
@@ -54,7 +55,7 @@ def test_these_are_the_points_of_a_night(place: Made) -> None:
     assert list(dict.fromkeys(name for name in passed if name.startswith("night."))) == POINTS
 
 
-AGAIN = [("night.cloned", 2), ("night.cloned", 3), ("night.base", 2)]
+AGAIN = [("night.cloned", 2), ("night.cloned", 3), ("night.base", 2), ("health.read", 1), ("health.kept", 1)]
 WRITES = [("files.before-rename", passes) for passes in (1, 3, 4, 7, 10, 13, 16)] + [("files.after-rename", 16)]
 
 

@@ -295,6 +295,26 @@ def test_hidden_signs_of_an_export_stay_json_in_a_pipe(told: Any, tmp_path: Path
     assert "👩‍💻 and \\ as" in json.loads(lines.splitlines()[-1])["text"]
 
 
+def test_sleep_has_a_model_read_lessons_and_says_what_it_needs(told: Any, home: Path, tmp_path: Path) -> None:
+    done = told("memory", "sleep", "--extract")
+    assert done.returncode == 4 and "extracting needs an editor model" in done.stderr
+    script = tmp_path / "model.py"
+    script.write_text("""print('{"entities": [{"kind": "tool", "value": "Gizmo"}]}')""")
+    config = home / ".config/lessonbook/config.toml"
+    config.write_text(f"{config.read_text()}\n[editor]\ncommand = [{sys.executable!r}, {str(script)!r}]\n")
+    told("learn", "The Gizmo box needs the blue cable.")
+    done = told("memory", "sleep", "--extract")
+    assert done.returncode == 0 and "read by the editor model" in done.stdout
+    assert "Gizmo" in told("memory", "list", "--about", "gizmo").stdout
+    told("learn", "Another Gizmo hums.")
+    script.write_text("raise SystemExit('gone')")
+    done = told("memory", "sleep", "--extract")
+    assert done.returncode == 6 and "gone" in done.stdout and "1 lesson left" in done.stdout
+    told_json = json.loads(told("memory", "sleep", "--extract", "--json").stdout)
+    assert (told_json["ok"], told_json["extracted"]["left"]) == (False, 1)
+    assert told("memory", "list", "--extract").returncode == 2
+
+
 def test_sleep_sums_up_with_a_model_and_says_what_it_needs(told: Any, bank: Path, home: Path, tmp_path: Path) -> None:
     done = told("memory", "sleep", "--summarise")
     assert done.returncode == 4 and "summing up old episodes needs an editor model" in done.stderr

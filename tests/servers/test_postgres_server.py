@@ -12,11 +12,14 @@ import pytest
 from tests.servers.conftest import REQUIRED
 from tests.servers.running import PASSWORD, PlainPostgres, Postgres
 
+from lessonbook.core.care import Wanted
 from lessonbook.core.errors import InputError, SetupError, StoreError
 from lessonbook.core.lesson import Lesson, Outcome, Scope
 from lessonbook.core.ports import Bank, Memory
+from lessonbook.memory.postgres import schema
 from lessonbook.memory.postgres.bank import PostgresMemory
 from lessonbook.memory.postgres.connection import Connection
+from lessonbook.memory.postgres.rows import columns
 from lessonbook.memory.vectors.registry import open_embedder
 from lessonbook.testing_banks import BankContract
 
@@ -220,6 +223,44 @@ def test_with_pgvector_it_is_found_by_what_it_means(address: str, team: str) -> 
     found = memory.recall("postgres sql server rejects clients at night")
     assert found and found[0].text.startswith("The database") and "meaning" in {part.name for part in found[0].parts}
     plain.close(), memory.close()
+
+
+def test_tables_of_the_first_version_are_brought_up_to_date(address: str, team: str) -> None:
+    """With what is in them: what its lessons name and state is noted when it is first asked for."""
+    import psycopg
+
+    options = f"-c search_path=lessonbook_{team},public -c lessonbook.team={team}"
+    with psycopg.connect(address, autocommit=True, options=options) as db:
+        db.execute(f"CREATE SCHEMA lessonbook_{team}")
+        db.execute("CREATE TABLE about (name text PRIMARY KEY, value text NOT NULL)")
+        db.execute("INSERT INTO about VALUES ('version', '1')")
+        db.execute(schema.STEPS[0])
+        for text in ("Use npm.", "Use pnpm, not npm."):
+            told = columns(Lesson(text), [])
+            values = ("app-1", told["same"], told["same_hash"], told["told"], told["words"])
+            db.execute(
+                "INSERT INTO lessons (bank, same, same_hash, told, words, created, seen)"
+                " VALUES (%s, %s, %s, CAST(%s AS jsonb), array_to_tsvector(CAST(%s AS text[])), 5, 5)",
+                values,
+            )
+    memory = PostgresMemory(Connection(address, team), "app-1", lambda: 9.0)
+    assert memory.count() == 2 and memory.recall("pnpm")[0].text == "Use pnpm, not npm."
+    assert [one.lesson.text for one in memory.care.lessons(Wanted(about="pnpm"))] == ["Use pnpm, not npm."]
+    assert [(one.newer, one.older) for one in memory.care.contradictions()] == [("2", "1")]
+    assert [one.said for one in memory.care.diagnose(deep=True) if one.problem] == []
+    memory.close()
+
+
+def test_tables_of_a_newer_version_are_left_alone(address: str, team: str) -> None:
+    import psycopg
+
+    memory = PostgresMemory(Connection(address, team), "app-1", lambda: 9.0)
+    memory.store(Lesson("a"))
+    memory.close()
+    with psycopg.connect(address, autocommit=True) as db:
+        db.execute(f"UPDATE lessonbook_{team}.about SET value = '99'")
+    with pytest.raises(StoreError, match="newer lessonbook"):
+        memory.count()
 
 
 def test_no_password_in_the_settings() -> None:

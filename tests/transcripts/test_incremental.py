@@ -18,8 +18,8 @@ from lessonbook.core.cursor import Change, Resume
 from lessonbook.core.errors import StoreError
 from lessonbook.core.session import ReadReport, Session, Turn
 from lessonbook.system.cursors import cursors
-from lessonbook.transcripts.incremental import TOLD, UNCHANGED, read_new
-from lessonbook.transcripts.walk import read_paths
+from lessonbook.transcripts.incremental import TOLD, UNCHANGED, new_found
+from lessonbook.transcripts.walk import find, read_paths
 
 Told = dict[tuple[str, int], Turn]
 
@@ -38,7 +38,7 @@ def plain(turn: Turn) -> Turn:
 def new(state: Path, *paths: Path, commit: bool = True) -> tuple[Told, list[ReadReport]]:
     """What is new since the last time."""
     with cursors(state) as kept:
-        items = list(read_new(paths, kept))
+        items = list(new_found(find(paths), kept))
         if commit:
             kept.commit()
     found = [item for item in items if isinstance(item, Session)]

@@ -57,7 +57,7 @@ ABOUT: Mapping[str, str] = {
 }
 """Every setting, in the order it is listed, and what it does."""
 _CHOICES: Mapping[str, Collection[str]] = {"memory.backend": BACKENDS, "memory.scoping": SCOPINGS}
-_OF_THE_NIGHT = ("nightly", "agents", "judge", "prices")
+_OF_THE_NIGHT = ("nightly", "agents", "judge", "prices", "health")
 """Tables that only the night reads."""
 _BY_HAND = (
     '{key} is set by hand, in {file}: a table [editor] with command = ["claude", "-p"], or with url and model '

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lessonbook.actions.memory import Answer, amount, excerpt, rows_text
-from lessonbook.core.care import OFTEN, Slept, Stats, Summary
+from lessonbook.core.care import OFTEN, Extracted, Slept, Stats, Summary
 from lessonbook.core.care_ports import Counting, Filing, Tending
 from lessonbook.system.settings import Places, Settings
 
@@ -50,22 +50,26 @@ def sleep(
     settings: Settings,
     *,
     summarise: bool = False,
+    extract: bool = False,
     step: Callable[[str], None] = lambda what: None,
 ) -> Answer:
-    """Let the bank do what it does while nobody waits; with ``summarise``, old episodes are summed up by a model.
+    """Let the bank do what it does while nobody waits.
 
-    ``ok`` is false where a summary was asked for and refused, or the model did not answer; all else was done then.
-    Raises ``SetupError``, with nothing done, where a summary is asked for and no editor model is configured.
+    A model is asked only with ``summarise``, to sum up old episodes, and with ``extract``, for what lessons name and
+    state. ``ok`` is false where it did not answer, or what it answered was refused; all else was done then. Raises
+    ``SetupError``, with nothing done, where a model is to be asked and no editor model is configured.
     """
-    if summarise and settings.editor is None:
+    if (summarise or extract) and settings.editor is None:
         from lessonbook.system.chat import needed
 
-        raise needed(where, "summary")
+        raise needed(where, "summary" if summarise else "extract")
     slept = care.sleep(step)
     summaries, left = _summarised(care, where, step) if summarise else ([], 0)
+    read = _extracted(care, where, step) if extract else Extracted()
     document = {**slept.as_dict(), "summaries": [one.as_dict() for one in summaries], "groups_left": left}
-    lines = [*_slept_lines(slept), *_summary_lines(summaries, left, asked=summarise)]
-    ok = not any(one.problem for one in summaries)
+    document |= {"extracted": read.as_dict()} if extract else {}
+    lines = [*_slept_lines(slept), *_summary_lines(summaries, left, asked=summarise), *_extracted_lines(read)]
+    ok = not read.problem and not any(one.problem for one in summaries)
     return {"ok": ok, **document}, "\n".join(lines) or "there was nothing to do"
 
 
@@ -74,6 +78,13 @@ def _summarised(care: Tending, where: Places, step: Callable[[str], None]) -> tu
 
     step("summaries")
     return care.summarise(lambda prompt: ask_editor(prompt, where, "summary"))
+
+
+def _extracted(care: Tending, where: Places, step: Callable[[str], None]) -> Extracted:
+    from lessonbook.system.chat import ask_editor
+
+    step("names and facts")
+    return care.extract(lambda prompt: ask_editor(prompt, where, "extract"))
 
 
 def _slept_lines(slept: Slept) -> Iterator[str]:
@@ -102,6 +113,22 @@ def _summary_lines(summaries: Sequence[Summary], left: int, *, asked: bool) -> I
         yield f"{amount(left, 'group')} left for the next time"
     if asked and not summaries:
         yield "no old episodes belong together, so nothing was summed up"
+
+
+def _extracted_lines(read: Extracted) -> Iterator[str]:
+    if read.lessons:
+        yield f"{amount(read.lessons, 'lesson')} read by the editor model for what they name and state"
+    if read.refused:
+        yield f"{amount(read.refused, 'answer')} of no use: what the rules find holds for these lessons"
+    if read.contradictions:
+        yield (
+            f"{amount(read.contradictions, 'pair')} found that may not both hold:"
+            " `lessonbook memory contradictions` shows them"
+        )
+    if read.problem:
+        yield read.problem
+    if read.left:
+        yield f"{amount(read.left, 'lesson')} left to read the next time"
 
 
 def _stats_rows(found: Stats, place: str) -> Iterator[tuple[str, str]]:

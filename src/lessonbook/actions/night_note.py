@@ -8,6 +8,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
+from lessonbook.actions import health_told
 from lessonbook.actions.night_told import Night
 from lessonbook.actions.watch import Watched
 from lessonbook.core.night import Played
@@ -40,6 +41,7 @@ def record_of(night: Night) -> dict[str, Any]:
         "findings": dict(proposed.findings) if proposed else {},
         "offered": offered + [_round_offer(one) for one in night.rounds if one.offered],
         "watched": [_watched(one) for one in night.watched.lessons] if night.watched else [],
+        "health": health_told.document(night.health) if night.health else None,
         "replays": night.replays,
         "rounds": [asdict(one) for one in night.rounds],
         "waiting": night.waiting,
@@ -52,8 +54,8 @@ def record_of(night: Night) -> dict[str, Any]:
 
 
 def _watched(one: Watched) -> dict[str, Any]:
-    lesson, retirement = one.lesson, one.retirement
-    return {"book": one.book.name, "id": lesson.id, "effect": one.outcome.effect.value, "retirement": retirement}
+    effect, changes = one.outcome.effect.value, {"retirement": one.retirement, "rewrite": one.rewrite}
+    return {"book": one.book.name, "id": one.lesson.id, "effect": effect, **changes}
 
 
 def _round_offer(one: Played) -> dict[str, Any]:
@@ -70,6 +72,7 @@ def _lines(night: Night) -> Iterator[str]:
     yield from _of_books(night, would)
     yield from _of_proposers(night, would)
     yield from _of_watch(night)
+    yield from (f"- {sentence}" for sentence in (health_told.said(night.health) if night.health else ()))
     yield from _of_replays(night)
     if night.cleaned:
         many = "" if len(night.cleaned) == 1 else "s"
@@ -110,6 +113,8 @@ def _of_watch(night: Night) -> Iterator[str]:
     for one in lessons:
         if one.retirement:
             yield f"- proposed to take out as {one.retirement}: {one.lesson.title}"
+        if one.rewrite:
+            yield f"- proposed to rewrite as {one.rewrite}: {one.lesson.title}"
 
 
 def _of_replays(night: Night) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from lessonbook.actions.health import Health
 from lessonbook.actions.propose import Report as Proposed
 from lessonbook.actions.watch import Watch
 from lessonbook.core.errors import LessonbookError
@@ -26,6 +27,7 @@ class Night:
     compacted: dict[str, dict[str, Any]] = field(default_factory=dict)
     proposed: Proposed | None = None
     watched: Watch | None = None
+    health: Health | None = None
     replays: str = ""
     """Why nothing was replayed, where nothing could be."""
     rounds: list[Played] = field(default_factory=list)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lessonbook.actions.findings import Account, Seen, Which, account
-from lessonbook.actions.night_folder import records
+from lessonbook.actions.night_folder import last_record, records
 from lessonbook.actions.watch import Watch, watch
 from lessonbook.core.value import Value
 from lessonbook.proposers.wording import example
@@ -49,6 +49,13 @@ def nights(places: Places) -> list[dict[str, Any]]:
         }
         for one in records(places.state, _NIGHTS)
     ]
+
+
+def asks(places: Places) -> list[str]:
+    """Return what the health of the last night asks of a person, in sentences. Never raises."""
+    health = (last_record(places.state) or {}).get("health")
+    said = health.get("said") if isinstance(health, dict) else None
+    return [str(sentence) for sentence in said] if isinstance(said, list) else []
 
 
 def _count(value: object) -> int:

@@ -137,6 +137,21 @@ class Summary(Value):
     problem: str = ""
 
 
+class Extracted(Value):
+    """What came of asking a model."""
+
+    lessons: int = 0
+    """Lessons of which it has said what they name and state."""
+    refused: int = 0
+    """Lessons of which it said nothing of use: the rules alone hold, and it is not asked again."""
+    contradictions: int = 0
+    """Pairs newly found that may not both hold."""
+    left: int = 0
+    """Lessons to ask about the next time."""
+    problem: str = ""
+    """Why it ended early; empty where it did not."""
+
+
 class Finding(Value):
     """One thing that was looked at: ``problem`` says what is wrong, and is empty where nothing is."""
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from lessonbook.core.care import (
     Contradiction,
+    Extracted,
     Finding,
     Imported,
     Pair,
@@ -130,6 +131,10 @@ class Tending(Protocol):
 
     def summarise(self, chat: Chat) -> tuple[list[Summary], int]:
         """Have groups of old episodes summed up; return what came of each, and how many are left."""
+        ...
+
+    def extract(self, chat: Chat) -> Extracted:
+        """Have a model say what lessons name and state that no model was asked about yet."""
         ...
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from lessonbook.core.agent_run import Permission, Ran, Task
+from lessonbook.core.agent_run import Apart, Permission, Ran, Task
 from lessonbook.core.candidate import Passed, Proposal
 from lessonbook.core.cursor import Resume
 from lessonbook.core.extraction import Extraction
@@ -228,6 +228,8 @@ class AgentRunner(Protocol):
     """Where its model answers, unless the environment names another place."""
     transcripts: str
     """The folder of its transcripts; empty where its reader knows."""
+    writes: tuple[str, ...] | None
+    """What the person says that it may write to beside the folder of a run, and nothing else then."""
 
     def words(self, task: Task) -> Sequence[str]:
         """Return the command."""
@@ -235,6 +237,13 @@ class AgentRunner(Protocol):
 
     def environment(self, task: Task) -> Mapping[str, str]:
         """Return the variables it needs beside the person's own."""
+        ...
+
+    def apart(self, task: Task, env: Mapping[str, str]) -> Apart | None:
+        """Return what keeps it to the folder of the run; ``None`` where its state is where it always is.
+
+        ``env`` is the person's own environment. Looks at files, and writes none.
+        """
         ...
 
     def data(self, task: Task) -> bytes:

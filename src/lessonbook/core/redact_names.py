@@ -59,6 +59,12 @@ class Names:
         if len(self._known) != before:
             self._pattern = None
 
+    def add(self, other: Names) -> None:
+        """Learn all that other names met."""
+        if other._known and len(self._known) < _MOST:
+            self._known |= other._known
+            self._pattern = None
+
     def without(self, text: str, guess: bool = False) -> str:
         """Return ``text`` with every known name replaced; with ``guess`` also what only looks like one."""
         if self._known:

@@ -54,7 +54,9 @@ def index_words(text: str) -> str:
 def stems(text: str) -> list[str]:
     """Return the words a text is found by, in their order, repeated as they are."""
     pieces = _PIECE.findall(_unaccented(text))
-    return list(chain.from_iterable(map(_stems_of, pieces))) or [stem(word) for word in _marks_alone(pieces)]
+    # A recall makes the words of a hundred lessons, mostly the same few thousand; long ones are seldom seen twice.
+    of_piece = _kept_stems_of if max(map(len, pieces), default=0) <= _LONGEST else _stems_of
+    return list(chain.from_iterable(map(of_piece, pieces))) or [stem(word) for word in _marks_alone(pieces)]
 
 
 def terms(question: str) -> list[Term]:
@@ -131,7 +133,6 @@ def _words(text: str) -> list[str]:
 
 
 def _stems_of(piece: str) -> tuple[str, ...]:
-    # A recall makes the words of a hundred lessons, mostly the same few thousand; long ones are seldom seen twice.
     return _kept_stems_of(piece) if len(piece) <= _LONGEST else tuple(map(stem, _of_piece(piece)))
 
 

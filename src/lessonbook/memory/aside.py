@@ -20,17 +20,17 @@ def name_for(path: Path, now: float) -> Path:
     return path.with_name(name)
 
 
-def move_beside(path: Path, target: Path) -> None:
-    """Move what SQLite keeps beside ``path`` beside ``target``: alone, the file would be taken for whole."""
-    for end in BESIDE:
+def move_beside(path: Path, target: Path, *more: str) -> None:
+    """Move what SQLite keeps beside ``path``, and what has ``more`` after its name: alone, it would pass for whole."""
+    for end in (*more, *BESIDE):
         if path.with_name(path.name + end).exists():
             files.move(path.with_name(path.name + end), target.with_name(target.name + end))
 
 
-def set_aside(path: Path, now: float) -> Path:
+def set_aside(path: Path, now: float, *more: str) -> Path:
     """Move a file and what is beside it under a dated name, and return that."""
     target = name_for(path, now)
-    move_beside(path, target)
+    move_beside(path, target, *more)
     if path.exists():
         files.move(path, target)
     files.sync_folder(path.parent)
@@ -40,4 +40,4 @@ def set_aside(path: Path, now: float) -> Path:
 def found(path: Path) -> list[Path]:
     """Return the files that were set aside of ``path``, the oldest first."""
     named = path.parent.glob(f"{path.name}.damaged-*")
-    return sorted(one for one in named if not one.name.endswith(BESIDE))
+    return sorted(one for one in named if not one.name.endswith((*BESIDE, "-recalled")))

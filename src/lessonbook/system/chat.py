@@ -26,7 +26,13 @@ NEEDS = (
     "address; `key_env` names the environment variable that holds its key)"
 )
 
-_DOING = {"compact": "compacting", "summary": "summing up old episodes", "propose": "the proposer edited"}
+_DOING = {
+    "compact": "compacting",
+    "summary": "summing up old episodes",
+    "extract": "extracting",
+    "propose": "the proposer edited",
+    "watch": "rewriting a lesson",
+}
 
 
 def ask_editor(prompt: str, where: Places, purpose: str) -> Reply:

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 from lessonbook.core.cursor import Change, Resume
-from lessonbook.core.errors import StoreError, reason
+from lessonbook.core.errors import BusyError, StoreError, reason
 from lessonbook.system import files
 
 _BLOCK = 4_096
 _CHUNK = 1024 * 1024
+_WAIT = 60.0
+"""Seconds to wait for another reading."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS file (path TEXT PRIMARY KEY, device INTEGER, inode INTEGER, size INTEGER, changed INTEGER,
     head BLOB, before BLOB, content BLOB, resume TEXT) WITHOUT ROWID;
@@ -96,6 +99,16 @@ class Cursors:
         self._db.execute("INSERT OR REPLACE INTO told (turn, look) VALUES (?, ?)", (key, seen))
         return True
 
+    def run(self, statement: str, values: Iterable[object] = ()) -> list[tuple[Any, ...]]:
+        """Run a statement on tables of the caller's own: what was made of a reading is kept with it, or not at all.
+
+        Raises ``StoreError`` where that fails.
+        """
+        try:
+            return self._db.execute(statement, tuple(values)).fetchall()
+        except sqlite3.Error as error:
+            raise StoreError(f"What was read cannot be kept: {error}.") from error
+
     def commit(self) -> None:
         """Keep what was noted and told since the last time. Raises ``StoreError`` where that fails."""
         try:
@@ -115,25 +128,38 @@ class Cursors:
 
 
 @contextmanager
-def cursors(path: Path) -> Iterator[Cursors]:
+def cursors(path: Path | None, tables: str = "") -> Iterator[Cursors]:
     """Open what is kept in ``path``, alone; another reading waits. What is not committed is dropped at the end.
 
-    Raises ``StoreError`` where it cannot be opened. A file that is no database of ours is put aside and begun anew.
+    Without a path it is kept nowhere. ``tables`` creates those of the caller that are missing. Raises ``StoreError``
+    where it cannot be opened, and ``BusyError`` where another reading takes too long. A file that is no database of
+    ours is put aside and begun anew.
     """
+    if path is None:
+        with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+            db.executescript(_SCHEMA + tables)
+            db.execute("BEGIN IMMEDIATE")
+            yield Cursors(db)
+        return
     files.make_private_file(path)
-    with closing(_opened(path)) as db:
-        yield Cursors(db)
-        db.execute("ROLLBACK")
-
-
-def _opened(path: Path) -> sqlite3.Connection:
-    for again in (False, True):
-        db = sqlite3.connect(path, timeout=60, isolation_level=None)
+    with closing(_opened(path, _SCHEMA + tables)) as db:
         try:
-            db.executescript(_SCHEMA)
+            yield Cursors(db)
+            db.execute("ROLLBACK")
+        except sqlite3.Error as error:  # a full disk, a damaged page
+            raise StoreError(f"{path} cannot be used: {error}.") from error
+
+
+def _opened(path: Path, tables: str) -> sqlite3.Connection:
+    for again in (False, True):
+        db = sqlite3.connect(path, timeout=_WAIT, isolation_level=None)
+        try:
+            db.executescript(tables)
             db.execute("BEGIN IMMEDIATE")
         except sqlite3.DatabaseError as error:
             db.close()
+            if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+                raise BusyError(f"Another reading holds {path}; try again a little later.") from error
             if again or isinstance(error, sqlite3.OperationalError):
                 raise StoreError(f"{path} cannot be opened: {error}.") from error
             files.move(path, path.with_name(f"{path.name}.damaged"))

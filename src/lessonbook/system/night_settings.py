@@ -1,4 +1,4 @@
-"""What ``config.toml`` says about the night: ``[nightly]``, ``[agents.NAME]``, ``[judge]`` and ``[prices."MODEL"]``.
+"""What ``config.toml`` says about the night: ``nightly``, ``agents.NAME``, ``judge``, ``prices."MODEL"``, ``health``.
 
 Read by the night alone, so that no hook pays for it. Without ``nightly.agent`` nothing is replayed.
 """
@@ -12,11 +12,13 @@ from typing import Any
 
 from lessonbook.core.agent_run import Network, Permission
 from lessonbook.core.errors import SetupError
+from lessonbook.core.growth import Bounds
 from lessonbook.core.money import Price
 from lessonbook.system.settings import Editor, Places, editor_of, load, read_toml
 
 SAME = "same"
 """``nightly.agent`` for: each session by the agent it was of."""
+_MOST_MB = 100_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class AgentSettings:
     run_dollars: float | None = None
     """The most one run may cost; needed where the agent does not stop by itself."""
     model_hosts: tuple[str, ...] = ()
+    writes: tuple[str, ...] | None = None
+    """What it may write to beside the folder of its run, and nothing else then; ``None`` leaves it to the agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,18 @@ def load_night(where: Places) -> NightSettings:
     )
 
 
+def load_health(where: Places) -> Bounds:
+    """Return from what size on a person is told. Raises ``SetupError`` for what cannot be used, naming the key."""
+    table, known = _table(read_toml(where.config_file), "health"), Bounds()
+    return Bounds(
+        agent_mb=_number(table, "health.agent_mb", known.agent_mb, 0, _MOST_MB),
+        agent_mb_day=_number(table, "health.agent_mb_day", known.agent_mb_day, 0, _MOST_MB),
+        file_mb=_number(table, "health.file_mb", known.file_mb, 0, _MOST_MB),
+        own_mb=_number(table, "health.own_mb", known.own_mb, 0, _MOST_MB),
+        sessions=int(_number(table, "health.sessions", known.sessions, 2, 1000, whole=True)),
+    )
+
+
 def _agent(document: Mapping[str, Any], name: str) -> AgentSettings:
     table, key = _table(_table(document, "agents"), name, f"agents.{name}"), f"agents.{name}"
     return AgentSettings(
@@ -99,6 +115,7 @@ def _agent(document: Mapping[str, Any], name: str) -> AgentSettings:
         transcripts=str(Path(folder).expanduser()) if (folder := _text(table, f"{key}.transcripts")) else "",
         run_dollars=_maybe(table, f"{key}.run_dollars"),
         model_hosts=_words(table, f"{key}.model_hosts"),
+        writes=_folders(table, f"{key}.writes"),
     )
 
 
@@ -134,6 +151,16 @@ def _words(table: Mapping[str, Any], key: str) -> tuple[str, ...]:
     if not isinstance(found, list) or not all(isinstance(word, str) and word and "\0" not in word for word in found):
         raise SetupError(f"{key} must be a list of words in the configuration, not {found!r}.")
     return tuple(found)
+
+
+def _folders(table: Mapping[str, Any], key: str) -> tuple[str, ...] | None:
+    if _last(key) not in table:
+        return None
+    found = tuple(str(Path(folder).expanduser()) for folder in _words(table, key))
+    wrong = next((folder for folder in found if not Path(folder).is_absolute() or ":" in folder), None)
+    if wrong is not None:
+        raise SetupError(f"{key} must name folders from the root or from ~, without a colon, not {wrong!r}.")
+    return found
 
 
 def _number(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,23 +12,18 @@ from lessonbook.core.ports import ResumableReader, TranscriptReader
 from lessonbook.core.seen import Seen
 from lessonbook.core.session import ReadReport, Session, Turn
 from lessonbook.system.cursors import Cursors
-from lessonbook.transcripts.walk import Found, find, rooted
+from lessonbook.transcripts.walk import Found, rooted
 
 UNCHANGED = "file that has not changed"
 TOLD = "turn told before"
 
 
-def read_new(paths: Sequence[Path], cursors: Cursors, seen: Seen | None = None) -> Iterator[Session | ReadReport]:
-    """Yield what ``read_paths`` does, but only the turns that are new, or have grown since they were told.
+def new_found(found: Iterable[Found], cursors: Cursors, seen: Seen | None = None) -> Iterator[Session | ReadReport]:
+    """Yield what ``read_found`` does, but only the turns that are new, or have grown since they were told.
 
     A turn keeps its number in its session. The caller commits ``cursors`` once it has made use of what it got; without
     that, the next reading tells it all again. A copy of a turn in another file is known by its time and its words.
     """
-    yield from new_found(find(paths), cursors, seen)
-
-
-def new_found(found: Iterable[Found], cursors: Cursors, seen: Seen | None = None) -> Iterator[Session | ReadReport]:
-    """Yield what ``read_new`` does, for files that ``find`` found."""
     known = Seen() if seen is None else seen
     yield from rooted(item for one in found for item in _new(one, cursors, known))
 

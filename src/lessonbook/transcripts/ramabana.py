@@ -15,6 +15,7 @@ from lessonbook.core.cursor import Resume
 from lessonbook.core.errors import LessonbookError
 from lessonbook.core.seen import Seen
 from lessonbook.core.session import ReadReport, Session
+from lessonbook.transcripts.documents import head_keys
 from lessonbook.transcripts.lines import LINE_MAX, Marked, Skip, head_objects, opened, read_objects
 from lessonbook.transcripts.ramabana_beside import Beside
 from lessonbook.transcripts.ramabana_talk import AGENT, COPY, RamabanaTalk
@@ -29,7 +30,7 @@ class RamabanaReader:
 
     def matches(self, path: str, head: bytes) -> bool:
         """Whether the file looks like a history of turns."""
-        return any(map(_is_turn, head_objects(head)))
+        return any(map(_is_turn, head_objects(head))) or _begins_turn(head)
 
     def roots(self, home: str, env: dict[str, str]) -> Sequence[str]:
         """Return its configuration folder, under ``XDG_CONFIG_HOME`` where set."""
@@ -70,6 +71,12 @@ def _is_turn(row: dict[str, Any]) -> bool:
     if not isinstance(row.get("prompt"), str) or "type" in row or "role" in row:
         return False
     return isinstance(row.get("activity"), list) or {"session", "turn_id", "state"} <= row.keys()
+
+
+def _begins_turn(head: bytes) -> bool:
+    """Whether a row that is longer than what is looked at of a file begins like a turn."""
+    keys = head_keys(head) if b"\n" not in head else frozenset()
+    return {"session", "turn_id", "state"} <= keys and keys.isdisjoint(("type", "role", "details"))
 
 
 def _survey(marked: Marked, tally: Tally) -> dict[str, array[int]]:

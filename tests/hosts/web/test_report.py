@@ -98,11 +98,13 @@ def test_what_nights_cost(serve: Any, book: Path, home: Path) -> None:
     for day, spent in (("01", 0.25), ("02", 1.5)):
         (nights / f"202612{day}-030000").mkdir(parents=True)
         record = {"night": f"202612{day}-030000", "began": 1_796_000_000, "spent": spent, "most": 2, "offered": [{}]}
-        (nights / f"202612{day}-030000" / "record.json").write_text(json.dumps(record))
+        asks = ["notice: claude keeps <b>3,000.0 MB</b> of sessions"]
+        (nights / f"202612{day}-030000" / "record.json").write_text(json.dumps(record | {"health": {"said": asks}}))
     (nights / "20261203-030000").mkdir()
     (nights / "20261203-030000" / "record.json").write_text("{not json")
     page = serve().get("/report").text
     assert "$1.75 in the last 2 nights, for 2 candidates" in page and "<td>$1.50</td>" in page
+    assert "What no lesson can mend</h2><ul><li>notice: claude keeps &lt;b&gt;3,000.0 MB" in page
 
 
 def test_without_sessions_it_says_so(serve: Any, open_page: Any, book: Path) -> None:

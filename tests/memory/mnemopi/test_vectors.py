@@ -9,10 +9,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lessonbook.core.lesson import Lesson
 from lessonbook.memory.mnemopi import checks
 from lessonbook.memory.mnemopi.bank import MnemopiMemory
+from lessonbook.memory.mnemopi.vectors import Vectors
 
 np = pytest.importorskip("numpy")
 
@@ -132,3 +135,14 @@ def test_a_write_that_fails_leaves_no_vector(opened: Callable[..., MnemopiMemory
             raise RuntimeError
         assert likeness(memory, "stone") == {}
         assert problems(memory) == []
+
+
+@given(
+    likeness=st.lists(st.sampled_from([-0.5, 0.0, 0.1, 0.25, 0.5, 0.75, 1.0]), max_size=60),
+    wanted=st.integers(1, 20),
+    least=st.sampled_from([0.0, 0.2, 0.9]),
+)
+def test_the_nearest_are_those_a_plain_sort_gives(likeness: list[float], wanted: int, least: float) -> None:
+    found = Vectors(None).nearest(sqlite3.connect(":memory:"), np.array(likeness, np.float32), wanted, None, least)
+    above = [number for number, value in enumerate(likeness) if value > least]
+    assert found == sorted(above, key=lambda number: -likeness[number])[:wanted]

@@ -35,7 +35,8 @@ _OPTIONS = {
     "text": "edit", "title": "edit", "context": "edit", "key": "edit", "cue": "edit", "component": "edit",
     "evidence": "edit", "confidence": "edit", "importance": "edit", "veracity": "edit", "valid_until": "edit",
     "clear": "edit", "scope": "edit import", "by": "invalidate", "yes": "erase", "summarise": "sleep",
-    "deep": "diagnose", "all": "export", "everywhere": "export", "bank": "import", "derived": "import",
+    "extract": "sleep", "deep": "diagnose", "all": "export", "everywhere": "export",
+    "bank": "import", "derived": "import",
 }  # fmt: skip
 """Which actions each option belongs to."""
 
@@ -58,6 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     more.add_argument(
         "--summarise", action="store_true", help="sleep: have old episodes summed up by your editor model"
     )
+    more.add_argument("--extract", action="store_true", help="sleep: have your editor model read what lessons name")
     more.add_argument("--deep", action="store_true", help="diagnose: compare every word and vector with the lessons")
     more.add_argument("--all", action="store_true", help="export: the forgotten ones too")
     more.add_argument("--everywhere", action="store_true", help="export: the lessons of every project")

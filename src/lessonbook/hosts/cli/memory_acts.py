@@ -142,9 +142,8 @@ def _sleep(memory: Any, args: argparse.Namespace, out: Out) -> int:
 
     where, settings = setup()
     with out.progress("sleeping") as step:
-        told, text = sleep(
-            memory.care, where, settings, summarise=args.summarise, step=lambda what: step(0, None, what)
-        )
+        asking = {"summarise": args.summarise, "extract": args.extract}
+        told, text = sleep(memory.care, where, settings, **asking, step=lambda what: step(0, None, what))
     out.result(told, text)
     return 0 if told["ok"] else ModelError.exit_code
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import time
@@ -69,8 +70,13 @@ def since(text: str, now: float) -> float:
 
 def said(account: Account, out: Out) -> None:
     """Say on standard error which files were not read."""
+    unread(account.reading.unread, out)
+
+
+def unread(files: Mapping[str, str], out: Out) -> None:
+    """Say on standard error which files were not read, and why: the first few of them."""
     if not out.json:
-        for path, why in list(account.reading.unread.items())[:5]:
+        for path, why in list(files.items())[:5]:
             out.note(f"not read: {path}: {why}")
-        if len(account.reading.unread) > 5:
-            out.note(f"not read: {len(account.reading.unread) - 5:,} more files (--json names them)")
+        if len(files) > 5:
+            out.note(f"not read: {len(files) - 5:,} more files (--json names them)")

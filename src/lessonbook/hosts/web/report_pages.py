@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from lessonbook.actions.findings import Account, Which
 from lessonbook.actions.grounds import Bar
-from lessonbook.actions.overview import Overview, narrowed, nights, overview, told
+from lessonbook.actions.overview import Overview, asks, narrowed, nights, overview, told
 from lessonbook.actions.trend import BY, Week, trend
 from lessonbook.core.errors import InputError, LessonbookError
 from lessonbook.hosts.web import charts, rendering
@@ -29,7 +29,7 @@ _KINDS = 3
 def report(site: Site, request: Request) -> Response:
     """Show what the sessions come to, once they were read."""
     values: dict[str, Any] = {"found": site.overview, "reading": JOB in site.jobs, "fields": _fields(request)}
-    values["nights"] = nights(site.where)
+    values |= {"nights": nights(site.where), "asks": asks(site.where)}
     if site.overview is None:
         return site.page(request, "report.html", state=site.state(), **values)
     account, weeks, unread = _asked(site, site.overview, request)

@@ -10,6 +10,7 @@ from pathlib import Path
 from lessonbook.core.errors import LessonbookError, StoreError
 from lessonbook.core.lesson import EMPTY, Change, Kept, Lesson, Outcome, Recalled, Receipt, Scope
 from lessonbook.core.tidy import tidy_lesson
+from lessonbook.memory.mnemopi import recalls
 from lessonbook.memory.mnemopi.connection import WAIT, BankFile, DamagedError
 from lessonbook.memory.mnemopi.fields import CONTEXT_LIMIT, TEXT_LIMIT
 from lessonbook.memory.mnemopi.rows import SHARED
@@ -151,13 +152,17 @@ class MnemopiMemory:
         """What a person does with the bank as a whole."""
         from lessonbook.memory.mnemopi.care import Care  # brings much that a lesson told or recalled does without
 
+        if (self._recalled or recalls.are_noted(self._file.path)) and self._file.exists():
+            with suppress(LessonbookError), self._file.writing(wait=0, durable=False) as db:
+                self._count_recalls(db)
         return Care(self._file, self._vectors, self._banks, self._now, self._editing, self._read)
 
     def close(self) -> None:
-        """Close the file; safe to call twice. How often lessons were recalled is noted first, unless others write."""
-        if self._recalled and self._file.exists():
-            with suppress(LessonbookError), self._file.writing(wait=0, durable=False) as db:
-                self._note_recalled(db)
+        """Close the file; safe to call twice. How often lessons were recalled is noted, for the next that writes."""
+        counts, self._recalled = self._recalled, {}
+        if counts and self._file.exists():
+            with suppress(LessonbookError):
+                recalls.note(self._file.path, counts, self._now())
         self._file.close()
 
     @property
@@ -182,7 +187,7 @@ class MnemopiMemory:
 
         self._vectors.get_ready(len(lessons))
         with self._file.writing() as db:
-            self._note_recalled(db)
+            self._count_recalls(db)
             teller = Teller(db, self._vectors, self._now())
             return [self._keep(teller, one.lesson, one.notes) for one in tidied]
 
@@ -195,8 +200,10 @@ class MnemopiMemory:
         return receipt.but(notes=(*notes, *receipt.notes))
 
     def _search(self, query: str, limit: int) -> list[Recalled]:
-        if self._vectors.embedder is not None:
-            self._catch_up()
+        with self._file.reading() as db:
+            if not self._vectors.is_waiting(db):
+                return self._searching.search(db, query, limit, self._now())
+        self._catch_up()
         with self._file.reading() as db:
             return self._searching.search(db, query, limit, self._now())
 
@@ -210,19 +217,14 @@ class MnemopiMemory:
 
     def _catch_up(self) -> None:
         """Embed what was written without an embedder, a little at each recall, and only when nobody else writes."""
-        with self._file.reading() as db:
-            waiting = self._vectors.is_waiting(db)
-        if waiting:
-            with suppress(LessonbookError), self._file.writing(wait=0) as db:
-                self._vectors.catch_up(db, _CATCH_UP)
+        with suppress(LessonbookError), self._file.writing(wait=0) as db:
+            self._vectors.catch_up(db, _CATCH_UP)
 
-    def _note_recalled(self, db: sqlite3.Connection) -> None:
+    def _count_recalls(self, db: sqlite3.Connection) -> None:
         counts, self._recalled = self._recalled, {}
-        now = self._now()
-        db.executemany(
-            "UPDATE lessons SET recalled = recalled + ?, recalled_at = ? WHERE id = ?",
-            [(count, now, number) for number, count in counts.items()],
-        )
+        with suppress(LessonbookError):
+            recalls.take(db, self._file.path)
+        recalls.count(db, counts, self._now())
 
     def _read(self, act: Callable[[], _T]) -> _T:
         """Do ``act``. A damaged file is mended first; where that meant to set it aside, saying so is the answer."""

@@ -11,6 +11,7 @@ from typing import Protocol, TypeVar
 
 from lessonbook.core.care import (
     Contradiction,
+    Extracted,
     Finding,
     Imported,
     Link,
@@ -28,6 +29,7 @@ from lessonbook.core.ports import Chat
 from lessonbook.memory.mnemopi import backup, caring, checks, contradicting, erasing, exporting, listing, stats
 from lessonbook.memory.mnemopi.connection import BankFile, DamagedError
 from lessonbook.memory.mnemopi.editing import Editing, Transaction
+from lessonbook.memory.mnemopi.extracting import extract
 from lessonbook.memory.mnemopi.receiving import Receiver
 from lessonbook.memory.mnemopi.rows import SHARED
 from lessonbook.memory.mnemopi.sleep import Sleeping
@@ -162,6 +164,12 @@ class Care:
         if not self._file.exists():
             return [], 0
         return self._mended(lambda: self._sleeping().summarise(self.banks, chat))
+
+    def extract(self, chat: Chat) -> Extracted:
+        """Have a model say what lessons name and state, those told last first; return what came of it."""
+        if not self._file.exists():
+            return Extracted()
+        return self._mended(lambda: extract(self._file.reading, self._file.writing, self.banks, chat, self._now))
 
     @contextmanager
     def exported(self, *, forgotten: bool = False, every_bank: bool = False) -> Iterator[Iterator[str]]:

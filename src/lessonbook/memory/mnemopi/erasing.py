@@ -12,7 +12,7 @@ from lessonbook.memory.mnemopi.vectors import Vectors
 _BELONGING = (
     *(
         f"DELETE FROM {table} WHERE lesson = ?1"
-        for table in ("sightings", "changes", "entities", "facts", "unembedded")
+        for table in ("sightings", "changes", "entities", "facts", "unembedded", "extracted")
     ),
     "DELETE FROM contradictions WHERE newer = ?1 OR older = ?1",
     "DELETE FROM merges WHERE kept = ?1 OR other = ?1",

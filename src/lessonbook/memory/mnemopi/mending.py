@@ -11,7 +11,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from lessonbook.memory import aside
-from lessonbook.memory.mnemopi import index, schema
+from lessonbook.memory.mnemopi import index, recalls, schema
 from lessonbook.memory.mnemopi.connection import BankFile
 from lessonbook.system import locks
 
@@ -27,7 +27,7 @@ def mend(file: BankFile, now: float) -> str:
             with file.writing() as db:
                 index.rebuild(db)
             return f"The index of {file.path} was damaged; it was made anew from the lessons, and none is lost."
-        kept = aside.set_aside(file.path, now)
+        kept = aside.set_aside(file.path, now, recalls.BESIDE)
     return (
         f"{file.path} was damaged ({found}) and was set aside as {kept.name}; a new one was begun. "
         f"`lessonbook memory import {kept}` brings back what can still be read."

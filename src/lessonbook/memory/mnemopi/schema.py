@@ -132,11 +132,14 @@ DROP TABLE lessons_fts;
 
 _THIRD = "CREATE INDEX lessons_forgotten ON lessons (bank) WHERE forgotten IS NOT NULL;\n"
 
-STEPS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD)
+_FOURTH = "CREATE TABLE extracted (lesson INTEGER PRIMARY KEY REFERENCES lessons (id));\n"
+
+STEPS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH)
 """One script per version. ``lessons.same`` is what two spellings of a lesson share; ``seen`` when it was last told.
 
 ``invalid`` is when a lesson stopped holding and ``superseded_by`` what holds in its place; ``forgotten`` when it was
 forgotten. ``origin`` is where an imported lesson came from. ``facts.topic`` is what facts that may contradict share.
+``extracted`` has the lessons that a model was asked about.
 """
 
 

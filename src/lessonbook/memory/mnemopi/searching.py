@@ -7,14 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from lessonbook.core.clean import clean_line
-from lessonbook.core.lesson import Kept, Part, Recalled
-from lessonbook.core.tidy import same_text
-from lessonbook.core.value import Value
+from lessonbook.core.lesson import Lesson, Part, Recalled
+from lessonbook.core.tidy import same_text, tidy_lesson
 from lessonbook.core.words import Term, stems, terms
 from lessonbook.memory.mnemopi import candidates, ranking
 from lessonbook.memory.mnemopi.candidates import Statistics
 from lessonbook.memory.mnemopi.ranking import Standing
-from lessonbook.memory.mnemopi.rows import COLUMNS, CONTEXTS, SIDE, kept
+from lessonbook.memory.mnemopi.rows import CONTEXTS, SIDE
 from lessonbook.memory.mnemopi.vectors import Vectors
 
 TYPE_CHECKING = False
@@ -31,17 +30,13 @@ LIKE = 0.2
 """The cosine below which a lesson that shares no word with the question is no answer to it."""
 
 
-class Scored(Value):
-    """A lesson with what its words and its vector say of the question; ``vector`` is ``None`` without one."""
+_SHOWN = f"{ranking.FIELDS}, l.text, {CONTEXTS}, l.source, l.title, l.superseded_by"
+"""What an answer is made of: what makes a lesson's small terms, then what it shows."""
+_TEXT = len(Standing.__annotations__)
+"""The place of the text in it; the contexts come after."""
 
-    found: Standing
-    words: float
-    vector: float | None
-
-    @property
-    def nearness(self) -> float:
-        """What both say together."""
-        return self.words if self.vector is None else ranking.WORDS_WEIGHT * self.words + self.vector
+Scored = tuple[float, int, float, "float | None", "Sequence[Any]"]
+"""What a lesson's words and vector say of the question together, its number, each alone, and its row of ``_SHOWN``."""
 
 
 class Searching:
@@ -62,9 +57,9 @@ class Searching:
         having = statistics.having(db, [term.stem for term in asked])
         numbers, likeness = self._candidates(db, asked, having, limit)
         scored = self._scored(db, numbers, likeness, asked, having)
-        scored.sort(key=lambda one: (-one.nearness, -one.found.number))
+        scored.sort(key=lambda one: one[:2], reverse=True)
         # The small terms lift a lesson by a few places only, so no more than these are looked at whole.
-        return self._answers(db, scored[: 2 * limit + 20], limit, now)
+        return _answers(scored[: 2 * limit + 20], limit, now)
 
     def newest(self, db: sqlite3.Connection, limit: int, now: float) -> list[Recalled]:
         """Return the lessons of the banks told last that still hold, each text once."""
@@ -72,13 +67,14 @@ class Searching:
         told = "SELECT id FROM lessons WHERE bank = ? AND forgotten IS NULL AND invalid IS NULL"
         banks = [f"SELECT * FROM ({told} ORDER BY seen DESC, id DESC LIMIT {limit:d})" for _ in self._banks]
         query = (
-            f"SELECT {COLUMNS}, l.same FROM lessons l WHERE l.id IN ({' UNION ALL '.join(banks)})"
+            f"SELECT {_SHOWN} FROM lessons l WHERE l.id IN ({' UNION ALL '.join(banks)})"
             " ORDER BY l.seen DESC, l.id DESC"
         )
-        first: dict[str, tuple[Any, ...]] = {}
+        first: dict[str, tuple[Standing, Sequence[Any]]] = {}
         for row in db.execute(query, self._banks):
-            first.setdefault(row[-1], row)
-        return [_shown(kept(row), (), now) for row in list(first.values())[:limit]]
+            found = Standing(*row[:_TEXT])
+            first.setdefault(found.same, (found, row))
+        return [_shown(found, row, (), now) for found, row in list(first.values())[:limit]]
 
     def count(self, db: sqlite3.Connection) -> int:
         """Return how many different lessons of the banks are not forgotten; by the indexes alone, but for twins."""
@@ -121,39 +117,40 @@ class Searching:
         lessons = self._statistics.lessons
         counts = {term.stem: term.weight * ranking.idf(lessons, having[term.stem]) for term in asked}
         scored: list[Scored] = []
-        for *fields, text, side, contexts in self._told(db, numbers):
-            found = Standing(*fields)
+        for *row, side in self._told(db, numbers):
+            number, text, contexts = row[0], row[_TEXT], row[_TEXT + 1] or ""
             words = ranking.words_score(counts, _stems(text), _stems(side), _stems(contexts))
-            vector = None if likeness is None else 0.0
-            if likeness is not None and found.number < len(likeness):
-                vector = float(likeness[found.number])
+            if likeness is None:
+                nearness, vector = words, None
+            else:
+                vector = float(likeness[number]) if number < len(likeness) else 0.0
+                nearness = ranking.WORDS_WEIGHT * words + vector
             if words or vector:
-                scored.append(Scored(found, words, vector))
+                scored.append((nearness, number, words, vector, row))
         return scored
 
     def _told(self, db: sqlite3.Connection, numbers: Sequence[int]) -> Iterable[tuple[Any, ...]]:
         query = (
-            f"SELECT {ranking.FIELDS}, l.text, {SIDE}, coalesce({CONTEXTS}, '')"
-            f" FROM lessons l WHERE l.id IN ({', '.join('?' * len(numbers))}) AND l.forgotten IS NULL"
-            f" AND +l.bank IN ({', '.join('?' * len(self._banks))})"
+            f"SELECT {_SHOWN}, {SIDE} FROM lessons l WHERE l.id IN ({', '.join('?' * len(numbers))})"
+            f" AND l.forgotten IS NULL AND +l.bank IN ({', '.join('?' * len(self._banks))})"
         )
         return db.execute(query, (*numbers, *self._banks))
 
-    def _answers(self, db: sqlite3.Connection, scored: Sequence[Scored], limit: int, now: float) -> list[Recalled]:
-        weighed = [(one, ranking.values(one.words, one.vector, one.found, now)) for one in scored]
-        weighed.sort(key=lambda pair: (-ranking.total(pair[1]), -pair[0].found.seen, -pair[0].found.number))
-        first: dict[str, tuple[int, tuple[Part, ...]]] = {}
-        for one, made in weighed:  # a text may stand in both banks
-            if one.found.same not in first:
-                first[one.found.same] = (one.found.number, ranking.parts(made, one.words, one.found, now))
-            if len(first) == limit:
-                break
-        return self._shown(db, dict(first.values()), now)
 
-    def _shown(self, db: sqlite3.Connection, best: Mapping[int, tuple[Part, ...]], now: float) -> list[Recalled]:
-        query = f"SELECT {COLUMNS} FROM lessons l WHERE l.id IN ({', '.join('?' * len(best))})"
-        rows = {int(row[0]): row for row in db.execute(query, tuple(best))}
-        return [_shown(kept(rows[number]), parts, now) for number, parts in best.items()]
+def _answers(scored: Sequence[Scored], limit: int, now: float) -> list[Recalled]:
+    weighed = []
+    for _, number, words, vector, row in scored:
+        found = Standing(*row[:_TEXT])
+        made = ranking.values(words, vector, found, now)
+        weighed.append((ranking.total(made), found.seen, number, words, made, found, row))
+    weighed.sort(key=lambda one: one[:3], reverse=True)
+    first: dict[str, Recalled] = {}
+    for *_, words, made, found, row in weighed:  # a text may stand in both banks
+        if found.same not in first:
+            first[found.same] = _shown(found, row, ranking.parts(made, words, found, now), now)
+        if len(first) == limit:
+            break
+    return list(first.values())
 
 
 def _stems(told: str) -> tuple[str, ...]:
@@ -169,11 +166,12 @@ def _kept_stems(told: str) -> tuple[str, ...]:
     return tuple(stems(told)) if told.strip() else ()
 
 
-def _shown(found: Kept, parts: tuple[Part, ...], now: float) -> Recalled:
-    """Return a lesson as it is recalled, with the sentences it must be weighed with."""
-    lesson = found.lesson
+def _shown(found: Standing, row: Sequence[Any], parts: tuple[Part, ...], now: float) -> Recalled:
+    """Return a lesson as it is recalled, cleaned once more, with the sentences it must be weighed with."""
+    text, contexts, source, title, superseded_by = row[_TEXT : _TEXT + 5]
+    lesson = tidy_lesson(Lesson(text, contexts, source=source, title=title)).lesson
     return Recalled(
-        id=found.id,
+        id=str(found.number),
         text=lesson.text,
         context=lesson.context,
         score=round(sum(part.value for part in parts), 4),
@@ -182,17 +180,16 @@ def _shown(found: Kept, parts: tuple[Part, ...], now: float) -> Recalled:
         source=lesson.source,
         title=lesson.title,
         parts=parts,
-        marks=tuple(_marks(found, now)),
+        marks=tuple(_marks(found, superseded_by, now)),
     )
 
 
-def _marks(found: Kept, now: float) -> Iterable[str]:
-    until = found.lesson.valid_until
-    if found.superseded_by is not None:
-        yield f"lesson {found.superseded_by} took its place"
+def _marks(found: Standing, superseded_by: int | None, now: float) -> Iterable[str]:
+    if superseded_by is not None:
+        yield f"lesson {superseded_by} took its place"
     elif found.invalid is not None:
         yield "marked as no longer holding"
-    if until is not None and until < now:
+    if found.valid_until is not None and found.valid_until < now:
         yield "held for a time that has passed"
-    if found.lesson.veracity == "false":
+    if found.veracity == "false":
         yield "found to be wrong"

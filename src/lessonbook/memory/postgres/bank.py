@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
-from lessonbook.core.errors import InputError
+from lessonbook.core.errors import InputError, LessonbookError
 from lessonbook.core.lesson import EMPTY, Change, Kept, Lesson, Outcome, Recalled, Receipt, Scope
 from lessonbook.core.tidy import tidy_lesson
 from lessonbook.memory import replacing
@@ -24,6 +24,10 @@ from lessonbook.memory.vectors.embedder import Embedder
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lessonbook.memory.postgres.care import PostgresCare
+
+
+_AT_END = 2.0
+"""Seconds that noting what was recalled may take at the end."""
 
 
 class PostgresMemory:
@@ -48,6 +52,7 @@ class PostgresMemory:
         self.scopes = frozenset[str]({Scope.PROJECT, Scope.GLOBAL} if SHARED in self._banks else {Scope.PROJECT})
         self._connection, self._now, self._branch = connection, now, branch
         self._vectors = Vectors(embedder)
+        self._recalled: dict[int, int] = {}
 
     def store(self, lesson: Lesson) -> Receipt:
         """Keep the lesson in the bank of its scope, durably; told before, it keeps its id and gains the new context."""
@@ -58,6 +63,7 @@ class PostgresMemory:
         bank = self.bank_for(told.scope)
         told = told if told.branch or not self._branch else told.but(branch=self._branch)
         with self._writing(bank) as db:
+            self._count_recalls(db)
             receipt = Teller(db, self._vectors, self._now()).tell(bank, told)
         return receipt.but(notes=(*tidied.notes, *receipt.notes))
 
@@ -67,6 +73,14 @@ class PostgresMemory:
 
     def recall(self, query: str, limit: int = 5) -> Sequence[Recalled]:
         """Return the lessons of its banks that fit ``query``, best first, each with the parts of its score."""
+        found = self.search(query, limit)
+        for one in found:
+            if one.id.isdecimal():
+                self._recalled[int(one.id)] = self._recalled.get(int(one.id), 0) + 1
+        return found
+
+    def search(self, query: str, limit: int = 5) -> Sequence[Recalled]:
+        """Return what ``recall`` does, for a person who looks: no lesson counts as used by that."""
         if limit < 1 or not query.strip():
             return []
         with self._connection.used() as db:
@@ -165,8 +179,17 @@ class PostgresMemory:
         )
 
     def close(self) -> None:
-        """Close the connection; safe to call twice."""
+        """Close the connection; safe to call twice. How often lessons were recalled is noted first."""
+        if self._recalled:
+            with suppress(LessonbookError), self._connection.used(_AT_END) as db:
+                self._count_recalls(db)
         self._connection.close()
+
+    def _count_recalls(self, db: Any) -> None:
+        counts, self._recalled = self._recalled, {}
+        with db.cursor() as cursor:
+            rows = [(count, self._now(), number) for number, count in counts.items()]
+            cursor.executemany("UPDATE lessons SET recalled = recalled + %s, recalled_at = %s WHERE id = %s", rows)
 
     @contextmanager
     def _writing(self, bank: str) -> Iterator[Any]:

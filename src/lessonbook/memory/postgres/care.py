@@ -7,12 +7,24 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lessonbook.core.care import Contradiction, Finding, Imported, Pair, Shown, Slept, Stats, Summary, Taken, Wanted
+from lessonbook.core.care import (
+    Contradiction,
+    Extracted,
+    Finding,
+    Imported,
+    Pair,
+    Shown,
+    Slept,
+    Stats,
+    Summary,
+    Taken,
+    Wanted,
+)
 from lessonbook.core.errors import InputError
 from lessonbook.core.lesson import Kept, Scope
 from lessonbook.core.ports import Chat
 from lessonbook.memory.importing import json_lines
-from lessonbook.memory.postgres import counting, listing, noting, pairing, summing
+from lessonbook.memory.postgres import counting, extracting, listing, noting, pairing, summing
 from lessonbook.memory.postgres.connection import Connection
 from lessonbook.memory.postgres.receiving import Receiver, own_origin
 from lessonbook.memory.postgres.rows import COLUMNS, kept
@@ -119,6 +131,10 @@ class PostgresCare:
     def summarise(self, chat: Chat) -> tuple[list[Summary], int]:
         """Have groups of old episodes summed up; return what came of each, and how many are left."""
         return summing.summarise(self._used, self._lock, self._vectors, self.banks, self._now(), chat)
+
+    def extract(self, chat: Chat) -> Extracted:
+        """Have a model say what lessons name and state that no model was asked about yet."""
+        return extracting.extract(self._used, self.banks, chat, self._now)
 
     @contextmanager
     def exported(self, *, forgotten: bool = False, every_bank: bool = False) -> Iterator[Iterator[str]]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lessonbook.core.contradictions import contradictions, topics
+from lessonbook.core.extraction import Extraction
 from lessonbook.core.extractor import RuleExtractor
 from lessonbook.core.fact import Fact, Relation
 from lessonbook.memory.mnemopi.rows import SHARED
@@ -24,9 +25,10 @@ ORDER BY f.lesson DESC LIMIT %s
 """
 
 
-def note(db: Any, number: int, text: str) -> None:
-    """Keep what a lesson's text names and states, in place of what it did before."""
-    told = RuleExtractor().extract(text)
+def note(db: Any, number: int, text: str, told: Extraction | None = None) -> None:
+    """Keep what a lesson's text names and states, in place of what it did before; by rules unless a model ``told``."""
+    by_model = told is not None
+    told = told or RuleExtractor().extract(text)
     for table in ("entities", "facts"):
         db.execute(f"DELETE FROM {table} WHERE lesson = %s", (number,))
     named = {(str(each.kind), each.key): each.value for each in told.entities}
@@ -37,7 +39,7 @@ def note(db: Any, number: int, text: str) -> None:
             cursor.executemany("INSERT INTO entities (lesson, kind, key, value) VALUES (%s, %s, %s, %s)", rows)
         if stated:
             cursor.executemany("INSERT INTO facts (lesson, topic, fact) VALUES (%s, %s, CAST(%s AS jsonb))", stated)
-    db.execute("UPDATE lessons SET noted = true WHERE id = %s", (number,))
+    db.execute("UPDATE lessons SET noted = true, extracted = %s WHERE id = %s", (by_model, number))
 
 
 def catch_up(db: Any, banks: Sequence[str], most: int = AT_ONCE) -> int:
@@ -72,11 +74,11 @@ def disagreements(db: Any, number: int, now: float) -> list[tuple[int, str]]:
     insert = (
         "INSERT INTO pairs (kind, newer, older, what, said, at) VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING"
     )
-    for older, facts in sorted(beside.items()):
-        for clash in contradictions(new, facts):
-            found.setdefault(older, clash.sentence)
-            newer_first = sorted((number, older), reverse=True)
-            db.execute(insert, (CONTRADICTION, *newer_first, str(clash.kind), clash.sentence, now or told))
+    for other, facts in sorted(beside.items()):
+        (newer, says), (older, said) = sorted([(number, new), (other, facts)], key=lambda side: -side[0])
+        for clash in contradictions(says, said):
+            found.setdefault(other, clash.sentence)
+            db.execute(insert, (CONTRADICTION, newer, older, str(clash.kind), clash.sentence, now or told))
     return sorted(found.items())
 
 

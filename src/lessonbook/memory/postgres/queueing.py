@@ -75,10 +75,10 @@ class QueueingPostgres(PostgresMemory):
         receipt = None if waits else self._tried(lambda: super(QueueingPostgres, self).store(lesson))
         return receipt or self._queued(lesson, bank, self.trouble or _BEHIND)
 
-    def recall(self, query: str, limit: int = 5) -> Sequence[Recalled]:
+    def search(self, query: str, limit: int = 5) -> Sequence[Recalled]:
         """Return the lessons that fit ``query``; those that wait here where the server does not answer."""
         self.delivery.trouble = ""
-        found = self._tried(lambda: super(QueueingPostgres, self).recall(query, limit))
+        found = self._tried(lambda: super(QueueingPostgres, self).search(query, limit))
         if found is not None:
             return found
         here = self._here()

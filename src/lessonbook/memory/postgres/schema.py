@@ -61,7 +61,8 @@ ALTER TABLE {0} FORCE ROW LEVEL SECURITY;
 CREATE POLICY own_team ON {0} USING (team = current_setting('lessonbook.team', true));
 """
 _SECOND = f"""
-ALTER TABLE lessons ADD COLUMN origin text, ADD COLUMN noted boolean NOT NULL DEFAULT false;
+ALTER TABLE lessons ADD COLUMN origin text, ADD COLUMN noted boolean NOT NULL DEFAULT false,
+    ADD COLUMN extracted boolean NOT NULL DEFAULT false;
 CREATE INDEX lessons_by_origin ON lessons (bank, origin) WHERE origin IS NOT NULL;
 CREATE INDEX lessons_unnoted ON lessons (bank) WHERE NOT noted;
 CREATE TABLE taken (
@@ -105,8 +106,10 @@ CREATE TABLE pairs (
 CREATE INDEX pairs_by_older ON pairs (older);
 {_OWN.format("pairs")}
 """
-"""``taken`` names what was delivered from outboxes, ``noted`` lessons of which entities and facts are kept; ``pairs``
-are lessons to decide on: of kind ``contradiction`` (``what`` and ``said`` tell why) or ``twins`` (``likeness``)."""
+"""``taken`` names what was delivered from outboxes; ``noted`` are lessons of which entities and facts are kept,
+``extracted`` those that a model was asked about; ``pairs`` are to be decided on: of kind ``contradiction`` (``what``
+and ``said`` tell why) or ``twins`` (``likeness``).
+"""
 
 STEPS: tuple[str, ...] = (_FIRST, _SECOND)
 
