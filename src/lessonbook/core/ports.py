@@ -53,21 +53,11 @@ class Memory(Protocol):
         ...
 
 
-@runtime_checkable
-class Delivering(Memory, Protocol):
-    """A memory that keeps what it is told here first, durably, and hands it on to a server when it can."""
+class Deliverer(Protocol):
+    """What hands on to a server what a memory was told while that did not answer, or at all."""
 
     delivers_itself: bool
     """Whether telling starts a thread that delivers; false for a program that ends right away."""
-
-    @property
-    def trouble(self) -> str:
-        """One sentence where the last answer lacks what the server knows; else empty."""
-        ...
-
-    def reflect(self, query: str) -> str:
-        """Return the server's answer to a question in its own words. Raises ``ModelError`` where there is none."""
-        ...
 
     def waiting(self) -> bool:
         """Whether anything is to be delivered now."""
@@ -75,6 +65,30 @@ class Delivering(Memory, Protocol):
 
     def deliver_in_background(self) -> None:
         """Begin to deliver what is left from before, in a thread."""
+        ...
+
+
+@runtime_checkable
+class Delivering(Memory, Protocol):
+    """A memory that keeps what it is told here first, durably, and hands it on to a server when it can."""
+
+    @property
+    def delivery(self) -> Deliverer:
+        """What delivers."""
+        ...
+
+    @property
+    def trouble(self) -> str:
+        """One sentence where the last answer lacks what the server knows; else empty."""
+        ...
+
+
+@runtime_checkable
+class Reflecting(Memory, Protocol):
+    """A memory whose server answers questions in its own words."""
+
+    def reflect(self, query: str) -> str:
+        """Return the server's answer. Raises ``ModelError`` where there is none."""
         ...
 
 
