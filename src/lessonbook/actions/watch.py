@@ -9,7 +9,7 @@ from functools import partial
 from math import inf
 from pathlib import Path
 
-from lessonbook.actions.cited_here import not_looked_up, not_there
+from lessonbook.actions.cited_here import Here
 from lessonbook.actions.findings import Which, account
 from lessonbook.actions.names import learn_names, nameless
 from lessonbook.actions.review import GLOBAL, NamedBook, books
@@ -121,7 +121,7 @@ class _Tally:
     def gone(self) -> tuple[str, ...]:
         """What it tells to use and none of the project's folders has."""
         texts = (self.lesson.rule, *self.since.skills.values())
-        missing = [[one for text in texts for one in not_there(text, Path(root), above=0)] for root in self.roots]
+        missing = [[one for text in texts for one in here.not_there(text)] for here in self._places()]
         first = next(iter(missing), [])
         gone = (one for one in first if all(one in others for others in missing))
         own = {path.split("/", 2)[2] for path in self.files}  # as a skill names what it brings: scripts/check.sh
@@ -129,9 +129,10 @@ class _Tally:
 
     def unsure(self) -> tuple[str, ...]:
         """What it tells to run and nobody can look up in any of the project's folders."""
-        return tuple(
-            dict.fromkeys(one for root in sorted(self.roots) for one in not_looked_up(self.lesson.rule, Path(root)))
-        )
+        return tuple(dict.fromkeys(one for here in self._places() for one in here.not_looked_up(self.lesson.rule)))
+
+    def _places(self) -> list[Here]:
+        return [Here(Path(root), above=0) for root in sorted(self.roots)]
 
     def outcome(self) -> Outcome:
         times = self.times

@@ -10,10 +10,11 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from lessonbook.core.errors import SetupError, reason
+from lessonbook.core.errors import SetupError, StoreError
 from lessonbook.core.reviewer import TOOL, Reviewer
 from lessonbook.core.value import Value
 from lessonbook.system import toml_simple
+from lessonbook.system.files import read_bytes
 from lessonbook.system.server import Hindsight
 
 TYPE_CHECKING = False
@@ -137,11 +138,9 @@ def load(where: Places) -> Settings:
 def read_toml(path: Path) -> dict[str, Any]:
     """Return the parsed file, ``{}`` where it is missing. A byte order mark is accepted. Raises ``SetupError``."""
     try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise SetupError(f"{path} cannot be read: {reason(error)}.") from error
+        data = read_bytes(path) or b""
+    except StoreError as error:
+        raise SetupError(str(error)) from error
     try:
         text = data.decode("utf-8-sig")
         found = toml_simple.parse(text)
