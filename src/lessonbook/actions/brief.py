@@ -135,7 +135,7 @@ def rules_block(kind: str, head: Head, most: int = _LOOKED_INTO, cwd: Path | Non
     """
     items, beyond = _pieces(head.agents, most)
     if kind == THIS_PROJECT and cwd is not None:
-        items = tuple(_checked(item, cwd) for item in items)
+        items = _checked(items, cwd)
     return Block(
         title=f"Lessons for {kind}",
         label="Accepted by review.",
@@ -148,12 +148,13 @@ def rules_block(kind: str, head: Head, most: int = _LOOKED_INTO, cwd: Path | Non
     )
 
 
-def _checked(item: str, cwd: Path) -> str:
-    """The lesson, with a word on what it tells to use and the project does not have any more."""
-    from lessonbook.actions.cited_here import not_there
+def _checked(items: Sequence[str], cwd: Path) -> tuple[str, ...]:
+    """The lessons, each with a word on what it tells to use and the project does not have any more."""
+    from lessonbook.actions.cited_here import Here
     from lessonbook.core.cited import marked
 
-    return marked(item, not_there(item, cwd))
+    here = Here(cwd)
+    return tuple(marked(item, here.not_there(item)) for item in items)
 
 
 def _record_block(settings: Settings, learned: bool) -> Block:

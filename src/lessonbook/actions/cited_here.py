@@ -6,7 +6,10 @@ lesson, so programs are not looked up here.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
 
 from lessonbook.core.cited import gone, programs, tasks
@@ -15,43 +18,71 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lessonbook.core.task_files import Tasks
+
 ABOVE = 6
 """How many folders above a session's own its project may begin."""
 _FILE_MOST = 1 << 20
 _DEEP = 2
 _FOLDERS_MOST = 1_000
 """How many folders below a project are looked into for the task file of a part of it."""
+_ENTRIES_MOST = 20_000
+"""How many names of files and folders are gone through for that."""
 _NOT_PARTS = frozenset(("node_modules", "vendor", "target", "dist", "build"))
 
 
-def not_there(text: str, cwd: Path, above: int = ABOVE) -> tuple[str, ...]:
-    """Return what a lesson tells to use and ``cwd`` has not: relative paths, and tasks such as ``make seed``.
+class Here:
+    """A folder in which lessons are looked up; what was read for one lesson is known for the next.
 
-    Paths are looked for in as many folders ``above``, too; tasks up to where the project begins.
+    Paths are looked for in as many folders ``above``, too; tasks up to where the project begins. Make one for a moment:
+    what changes meanwhile is not seen.
     """
-    missing = gone(text, lambda path: _is_there(path, (cwd, *cwd.parents[:above])))
-    return missing + tuple(task for task in tasks(text) if _defined(task, cwd, above) is False)
 
+    def __init__(self, cwd: Path, above: int = ABOVE) -> None:
+        self._folders = (cwd, *cwd.parents[:above])
+        self._read: dict[tuple[str, bool], tuple[Tasks, ...]] = {}
 
-def _project(cwd: Path, above: int) -> Sequence[Path]:
-    """The folder and those above it up to where its repository begins; it alone where it is in none."""
-    folders = (cwd, *cwd.parents[:above])
-    for at, folder in enumerate(folders):
-        if (folder / ".git").exists():
-            return folders[: at + 1]
-    return folders[:1]
+    def not_there(self, text: str) -> tuple[str, ...]:
+        """Return what a lesson tells to use and is not there: relative paths, and tasks such as ``make seed``."""
+        missing = gone(text, lambda path: _is_there(path, self._folders))
+        return missing + tuple(task for task in tasks(text) if self._defined(task) is False)
 
+    def not_looked_up(self, text: str) -> tuple[str, ...]:
+        """Return what a lesson tells to run of which nobody can tell here whether it is still right.
 
-def not_looked_up(text: str, cwd: Path) -> tuple[str, ...]:
-    """Return what a lesson tells to run of which nobody can tell here whether it is still right.
+        That are tasks that may be defined in a way that is not seen without running something, and programs that this
+        machine does not have: others may.
+        """
+        from shutil import which
 
-    That are tasks that may be defined in a way that is not seen without running something, and programs that this
-    machine does not have: others may.
-    """
-    from shutil import which
+        unsure = tuple(task for task in tasks(text) if self._defined(task) is None)
+        return unsure + tuple(name for name in programs(text) if which(name) is None)
 
-    unsure = tuple(task for task in tasks(text) if _defined(task, cwd, 0) is None)
-    return unsure + tuple(name for name in programs(text) if which(name) is None)
+    def _defined(self, task: str) -> bool | None:
+        """Whether a task file of the project, or of a part of it, defines a task; ``None``: nobody can tell."""
+        from lessonbook.core.task_files import defines, kind
+
+        answers = [defines(task, one) for one in self._tasks(kind(task))]
+        if not answers or set(answers) != {False}:
+            return True if True in answers else None
+        if _is_there(task.rsplit(" ", 1)[-1], self._project):
+            return True  # make is content with a file of that name
+        below = {defines(task, one) for one in self._tasks(kind(task), parts=True)}
+        return True if True in below else None if None in below else False
+
+    def _tasks(self, kind: str, *, parts: bool = False) -> tuple[Tasks, ...]:
+        """What the task files of the project define, or those of its parts."""
+        if (kind, parts) not in self._read:
+            self._read[kind, parts] = _defined_in(self._project, kind, parts=parts)
+        return self._read[kind, parts]
+
+    @cached_property
+    def _project(self) -> Sequence[Path]:
+        """The folder and those above it up to where its repository begins; it alone where it is in none."""
+        for at, folder in enumerate(self._folders):
+            if _is_there(".git", (folder,)):
+                return self._folders[: at + 1]
+        return self._folders[:1]
 
 
 def _is_there(path: str, folders: Iterable[Path]) -> bool:
@@ -62,45 +93,48 @@ def _is_there(path: str, folders: Iterable[Path]) -> bool:
         return True
 
 
-def _defined(task: str, cwd: Path, above: int) -> bool | None:
-    """Whether a task file of the project, or of a part of it, defines a task; ``None``: nobody can tell."""
-    from lessonbook.core.task_files import NAMES, defines, kind
+def _defined_in(project: Sequence[Path], kind: str, *, parts: bool) -> tuple[Tasks, ...]:
+    """What task files define; one of which nobody can tell stands for all where they cannot be read."""
+    from lessonbook.core.task_files import NAMES, UNSURE, tasks_of
 
-    names = NAMES[kind(task)]
     try:
-        folders = _project(cwd, above)
-        answers = [defines(task, text) for text in _texts(folders, names)]
-        if not answers or set(answers) != {False}:
-            return True if True in answers else None
-        if any((folder / task.rsplit(" ", 1)[-1]).exists() for folder in folders):
-            return True  # make is content with a file of that name
-        below = {defines(task, text) for folder in {folders[0], folders[-1]} for text in _texts(_parts(folder), names)}
+        within = (
+            [part for top in dict.fromkeys((project[0], project[-1])) for part in _parts(top)] if parts else project
+        )
+        return tuple(tasks_of(kind, text) for text in _texts(within, NAMES[kind]))
     except (OSError, ValueError):
-        return None
-    return True if True in below else None if None in below else False
+        return (UNSURE,)
 
 
 def _texts(folders: Iterable[Path], names: Sequence[str]) -> Iterator[str]:
+    """The text of each folder's task file. Raises ``ValueError`` for one that is too large to look into."""
     for folder in folders:
-        for name in names:
-            path = folder / name
-            if path.is_file():
-                if path.stat().st_size > _FILE_MOST:
-                    raise ValueError("too large to look into")
-                yield path.read_text("utf-8", "replace")
-                break
+        path = next((folder / name for name in names if (folder / name).is_file()), None)
+        if path is None:
+            continue
+        with path.open("rb") as source:
+            data = source.read(_FILE_MOST + 1)
+        if len(data) > _FILE_MOST:
+            raise ValueError("too large to look into")
+        yield data.decode("utf-8", "replace")
 
 
 def _parts(top: Path) -> Iterator[Path]:
     """The folders below a project, as deep as its parts usually lie. Raises ``ValueError`` where they are too many."""
-    ring, seen = [top], 0
+    ring, left, seen = [str(top)], _ENTRIES_MOST, 0
     for _ in range(_DEEP):
-        ring = [one for folder in ring for one in folder.iterdir() if _is_part(one)]
-        seen += len(ring)
-        if seen > _FOLDERS_MOST:
-            raise ValueError("too many folders to look into")
-        yield from ring
+        inside: list[str] = []
+        for folder in ring:
+            with os.scandir(folder) as entries:
+                found = list(islice(entries, left))
+            left -= len(found)
+            inside += [entry.path for entry in found if _is_part(entry)]
+        seen += len(inside)
+        if seen > _FOLDERS_MOST or left <= 0:
+            raise ValueError("too much to look into")
+        ring = inside
+        yield from map(Path, ring)
 
 
-def _is_part(path: Path) -> bool:
-    return not path.name.startswith(".") and path.name not in _NOT_PARTS and path.is_dir() and not path.is_symlink()
+def _is_part(entry: os.DirEntry[str]) -> bool:
+    return not entry.name.startswith(".") and entry.name not in _NOT_PARTS and entry.is_dir(follow_symlinks=False)

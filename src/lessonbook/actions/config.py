@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from shlex import quote
 from typing import Any
 
-from lessonbook.core.errors import InputError
+from lessonbook.core.errors import InputError, SetupError
 from lessonbook.core.redact import redact
 from lessonbook.core.screen import quoted
 from lessonbook.memory.registry import BACKENDS, SCOPINGS
@@ -47,6 +47,8 @@ ABOUT: Mapping[str, str] = {
     "postgres.url": "the address of a PostgreSQL server and its database, without a password",
     "postgres.team": "whose lessons there: the schema lessonbook_TEAM",
     "propose.proposers": "which ways of finding lessons `propose` uses (set in the file)",
+    "propose.cores": "how many cores read sessions: auto (all, where they are many), all, or a number",
+    "propose.cluster": "or the address of a Dask cluster that does (extra cluster)",
     "review.name": "who accepts and edits candidates: the name their commits carry",
     "review.email": "and the e-mail address",
     "editor.command": "the editor model: a command that reads the prompt on standard input (set in the file)",
@@ -141,10 +143,21 @@ def _typed(places: Places, key: str, text: str) -> bool | int | str:
         raise InputError(f"{key} is one of {', '.join(_CHOICES[key])}, not {quoted(text)}.")
     if isinstance(value, str) and not value.strip():
         raise InputError(f"{key} cannot be empty.")
+    if key == "propose.cores":
+        value = int(text) if text.isascii() and text.isdecimal() else text
+        if value not in ("auto", "all") and not (isinstance(value, int) and 0 < value < 1_000):
+            raise InputError(f"propose.cores is a number of cores, all or auto, not {quoted(text)}.")
     if key == "agent_dir" and text != "~" and not text.startswith(("/", "~/")):
         raise InputError(
             f"agent_dir must start with / or ~/, so that it means the same folder everywhere; not {quoted(text)}."
         )
+    if key == "propose.cluster":
+        from lessonbook.system.cluster import checked
+
+        try:
+            checked(text)
+        except SetupError as error:
+            raise InputError(str(error)) from error
     _check_server(key, text)
     return value
 

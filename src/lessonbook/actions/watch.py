@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import inf
 from pathlib import Path
 
-from lessonbook.actions.cited_here import not_looked_up, not_there
+from lessonbook.actions.cited_here import Here
 from lessonbook.actions.findings import Which, account
 from lessonbook.actions.names import learn_names, nameless
 from lessonbook.actions.review import GLOBAL, NamedBook, books
@@ -120,7 +121,7 @@ class _Tally:
     def gone(self) -> tuple[str, ...]:
         """What it tells to use and none of the project's folders has."""
         texts = (self.lesson.rule, *self.since.skills.values())
-        missing = [[one for text in texts for one in not_there(text, Path(root), above=0)] for root in self.roots]
+        missing = [[one for text in texts for one in here.not_there(text)] for here in self._places()]
         first = next(iter(missing), [])
         gone = (one for one in first if all(one in others for others in missing))
         own = {path.split("/", 2)[2] for path in self.files}  # as a skill names what it brings: scripts/check.sh
@@ -128,9 +129,10 @@ class _Tally:
 
     def unsure(self) -> tuple[str, ...]:
         """What it tells to run and nobody can look up in any of the project's folders."""
-        return tuple(
-            dict.fromkeys(one for root in sorted(self.roots) for one in not_looked_up(self.lesson.rule, Path(root)))
-        )
+        return tuple(dict.fromkeys(one for here in self._places() for one in here.not_looked_up(self.lesson.rule)))
+
+    def _places(self) -> list[Here]:
+        return [Here(Path(root), above=0) for root in sorted(self.roots)]
 
     def outcome(self) -> Outcome:
         times = self.times
@@ -173,12 +175,13 @@ def watch(
 ) -> Watch:
     """Count, for each accepted lesson, what it is about before and since; only sessions of its project for its book.
 
-    Raises ``InputError`` for a path that does not exist, and ``SetupError`` without git.
+    Raises ``InputError`` for a path that does not exist, and ``SetupError`` without git or a configured cluster.
     """
     tallies, broken = _tallies(books(places))
     projects, names, asked = Projects(), Names(), _asked(tallies)
 
-    def count(session: Session, note: _Note) -> None:
+    def count(session: Session, notes: Sequence[_Note]) -> None:
+        (note,) = notes
         project = projects.of(session.cwd, session.repo)
         mine = [one for one in tallies if one.book.name in (GLOBAL, project.slug if project else "")]
         if mine:
@@ -188,10 +191,8 @@ def watch(
             for one in mine:
                 one.roots |= {project.root} if one.book.name != GLOBAL else set()
 
-    def noted(session: Session) -> None:
-        count(session, _noted(asked, session))
-
-    found = account(paths, places, settings, Which(), env=env, progress=progress, on_session=noted)
+    noters = (partial(_noted, asked),)
+    found = account(paths, places, settings, Which(), env=env, progress=progress, noters=noters, on_noted=count)
     return Watch(tuple(one.watched(names) for one in tallies), broken, found.reading, names)
 
 

@@ -19,7 +19,9 @@ _BEFORE = 200
 """Characters before code in which the words that tell about it stand."""
 _FILE = re.compile(r"(?:\./)?[\w.@+-]+(?:/[\w.@+-]+)*\.[A-Za-z]\w{0,7}\Z")
 _SCRIPT = re.compile(r"(?:\./[\w.@+-]+|[\w.+-]+)(?:/[\w.@+-]+)+\Z|\./[\w.@+-]+\Z")
-_FENCE = r"(?ms)^(?P<fence>`{3,}|~{3,})(?:sh|bash|shell|console|zsh)?[ \t]*\n(?P<script>.*?)^(?P=fence)[ \t]*$"
+_FENCE = r" {0,3}(`{3,}|~{3,})[ \t]*([^`]*)\Z"
+_SHELLS = ("", "sh", "bash", "shell", "console", "zsh")
+"""What stands behind the fence of a script; also nothing."""
 _OTHER_PLACE = r"--?(?:w|C|f|r|F|workspaces?|prefix|cwd|dir|filter|file|directory|recursive|if-present)\b"
 _RUNNERS = ("make ", "just ", "npm run ", "yarn run ", "bun run ", "npm test")
 _TASK = (
@@ -65,9 +67,21 @@ def programs(text: str) -> tuple[str, ...]:
 def told(text: str) -> Iterator[str]:
     """Yield the code that a text tells to use: code spans, and the lines of its shell scripts."""
     yield from _spans(text)
-    for fence in re.finditer(_FENCE, text) if "\n" in text else ():
-        lines = (line.strip().removeprefix("$ ") for line in fence["script"].splitlines())
-        yield from (line for line in lines if line and not line.startswith("#"))
+    lines = (line.strip().removeprefix("$ ") for line in _scripts(text))
+    yield from (line for line in lines if line and not line.startswith("#"))
+
+
+def _scripts(text: str) -> Iterator[str]:
+    """Yield the lines in fences of shell scripts."""
+    fence, shell = "", False
+    for line in text.split("\n") if "```" in text or "~~~" in text else ():
+        if fence:
+            closes = line.strip().startswith(fence) and not line.strip().strip(fence[0])
+            fence = "" if closes else fence
+            if shell and not closes:
+                yield line
+        elif found := re.match(_FENCE, line):
+            fence, shell = found[1], found[2].strip() in _SHELLS
 
 
 def gone(text: str, exists: Callable[[str], bool]) -> tuple[str, ...]:
