@@ -112,6 +112,7 @@ def test_a_wrong_item_in_the_middle_of_a_batch(tmp_path: Path, hindsight: Hindsi
     outbox = memory._outbox  # a time that no server takes, as another version of ours might have queued it
     with outbox.file.writing() as db:
         db.execute("UPDATE outbox SET payload = json_set(payload, '$.timestamp', 'no time at all') WHERE seq = 5")
+        db.execute("UPDATE outbox SET size = length(CAST(payload AS BLOB)) WHERE seq = 5")
     deliver(memory)
     counts = outbox.counts()
     assert (counts["done"], counts["dead"]) == (8, 1) and len(contents(hindsight, bank)) == 8

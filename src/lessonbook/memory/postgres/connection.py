@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -52,6 +52,7 @@ class Connection:
         self.address, self.team = address, team
         self.schema = f"lessonbook_{team}"
         self.patience = ANSWER_SECONDS
+        self._hurry = threading.local()
         self._db: Any = None
         self._lock = threading.RLock()
 
@@ -65,7 +66,7 @@ class Connection:
         """
         psycopg = _psycopg()
         with self._lock:
-            seconds = self.patience if seconds is None else seconds
+            seconds = seconds or getattr(self._hurry, "seconds", None) or self.patience
             patience = _Patience(seconds)
             try:
                 db = self._opened(psycopg, seconds)
@@ -75,6 +76,15 @@ class Connection:
                 self._drop()
                 said = f"it did not answer within {seconds:g} seconds." if patience.is_over else _said(error)
                 raise StoreError(f"The PostgreSQL server cannot be used: {said}") from error
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Let every use in this thread take so long at most: for who would rather have no answer than a late one."""
+        self._hurry.seconds = seconds
+        try:
+            yield
+        finally:
+            self._hurry.seconds = None
 
     def lock(self, db: Any, bank: str) -> None:
         """Let nobody else write a bank of the team until the transaction ends."""
@@ -90,14 +100,9 @@ class Connection:
             options = f"-c statement_timeout={STATEMENT_SECONDS}s -c lock_timeout={STATEMENT_SECONDS}s"
             # The path and the team hold for the whole session: no statement can come before them.
             options += f" -c search_path={self.schema},public -c lessonbook.team={self.team}"
-            db = psycopg.connect(
-                self.address,
-                autocommit=True,
-                connect_timeout=max(2, min(CONNECT_SECONDS, int(seconds))),
-                application_name="lessonbook",
-                options=options,
-                prepare_threshold=None,
-            )
+            told = {"autocommit": True, "application_name": "lessonbook", "prepare_threshold": None}
+            told |= {"connect_timeout": max(2, min(CONNECT_SECONDS, int(seconds))), "options": options}
+            db = _connected(psycopg, lambda: psycopg.connect(self.address, **told), seconds)
             try:
                 with _Patience(2 * ANSWER_SECONDS).on(db):
                     schema.bring_up_to_date(db, self.schema)
@@ -112,6 +117,31 @@ class Connection:
         if db is not None:
             with suppress(Exception):  # it may be broken already
                 db.close()
+
+
+def _connected(psycopg: Any, connect: Callable[[], Any], seconds: float) -> Any:
+    """Return a new connection. libpq waits for two seconds at least: where that is too long, a thread waits for it."""
+    if seconds >= 2:
+        return connect()
+    made, is_late = list[Any](), threading.Event()
+
+    def work() -> None:
+        try:
+            made.append(connect())
+        except psycopg.Error as error:
+            made.append(error)
+        if is_late.is_set() and not isinstance(made[0], psycopg.Error):
+            made[0].close()
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if not made:
+        is_late.set()
+        raise psycopg.OperationalError(f"it did not answer within {seconds:g} seconds")
+    if isinstance(made[0], psycopg.Error):
+        raise made[0]
+    return made[0]
 
 
 class _Patience:

@@ -28,6 +28,8 @@ from lessonbook.memory.vectors.embedder import Embedder
 
 LIMIT = 10.0
 """Seconds that handing over a batch may take."""
+LOOK = 0.7
+"""Seconds that the newest lessons and their number may take: the start of a session waits for them."""
 _BEHIND = "Another one of its words or key waits for the server."
 _HERE = 5_000
 _T = TypeVar("_T")
@@ -88,13 +90,15 @@ class QueueingPostgres(PostgresMemory):
     def recent(self, limit: int = 20) -> Sequence[Recalled]:
         """Return the newest lessons; those that wait here where the server does not answer."""
         self.delivery.trouble = ""
-        found = self._tried(lambda: super(QueueingPostgres, self).recent(limit))
+        with self._connection.within(LOOK):
+            found = self._tried(lambda: super(QueueingPostgres, self).recent(limit))
         return self._here()[: max(limit, 0)] if found is None else found
 
     def count(self) -> int:
         """Return how many different lessons this project can recall; those that wait here where it does not answer."""
         self.delivery.trouble = ""
-        found = self._tried(super().count)
+        with self._connection.within(LOOK):
+            found = self._tried(super().count)
         return len(self._here()) if found is None else found
 
     def close(self) -> None:
