@@ -14,17 +14,25 @@ from lessonbook.core.errorline import LINE_LIMIT, error_of, mask, plain_lines
 from lessonbook.core.session import Call, CallKind, CallStatus
 from lessonbook.core.shell import Command, simple_commands
 from lessonbook.core.trouble import NEVER_RAN as NEVER_RAN
-from lessonbook.core.trouble import SHELL_PATTERNS, SHELL_SIGNS, TOOL_PATTERNS
+from lessonbook.core.trouble import TOOL_PATTERNS, WEB_PATTERNS
 from lessonbook.core.trouble import Trouble as Trouble
+from lessonbook.core.trouble_shell import RAISED_PATTERNS, SHELL_PATTERNS
 
 _SUBJECTS = {
-    Trouble.BAD_OPTION: re.compile(r"(?<![\w-])(--?[A-Za-z][\w-]*)|option -- ['\"]?(\w)|flag: ['\"]?(\w)"),
-    Trouble.NOT_INSTALLED: re.compile(
-        r"not found: ([\w.+-]{1,60})\Z|(?:^|[\s:])([A-Za-z_][\w.+-]{0,60}): (?:command )?not found"
-        r"|No module named '?([\w.-]{1,60})"
+    Trouble.BAD_OPTION: re.compile(
+        r"(?<![\w-])(--?[A-Za-z][\w-]*)|(?:option|argument|parameter name) (?:-- )?['\"`]?(\w+)|flag: ['\"]?(\w)"
+        r"|(?:switch|field):? ['\"`]?(\w+)"
     ),
-    Trouble.NO_MODULE: re.compile(r"'([@\w/-]+)'"),
-    Trouble.NO_SCRIPT: re.compile(r"[\"'“]([\w:.-]{1,60})[\"'”]|[Mm]issing script:? ([\w:.-]{1,60})"),
+    Trouble.NOT_INSTALLED: re.compile(
+        r"(?:not found|[Uu]nknown command): ([\w.+-]{1,60})\Z"
+        r"|(?:^|[\s:])([A-Za-z_][\w.+-]{0,60}): (?:command )?not found|No module named '?([\w.-]{1,60})"
+        r"|['\"`]([\w.+-]{1,60})['\"`]:? (?:is not recognized|executable file|No such file)|env: ([\w.+-]{1,60}): "
+        r"|spawn:? `?([\w.+-]{1,60})|utility \"([\w.+-]{1,60})"
+    ),
+    Trouble.NO_MODULE: re.compile(r"'([@\w/-]+)'|load such file -- ([\w/-]+)|locate ([\w/]+)\.pm|called .([\w.]+)"),
+    Trouble.NO_SCRIPT: re.compile(
+        r"[\"'“`]([\w:.@/-]{1,60})[\"'”`]|(?:[Mm]issing script|[Tt]ask not found|service|target):? ([\w:.-]{1,60})"
+    ),
     Trouble.NO_TOOL: re.compile(
         r"(?:[Ss]kill|available|[Tt]ool):? [\"']?([\w:.-]{1,80})[\"']?(?: not found)?"
         r"|[\"']([\w:.-]{1,80})[\"'] not found"
@@ -33,6 +41,10 @@ _SUBJECTS = {
 _SEARCHES = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ack", "diff", "cmp", "test", "[", "[[", "pgrep", "which"})
 _HOOKED = frozenset({"commit", "push", "rebase", "merge", "pull", "cherry-pick", "revert", "stash"})
 _GIT_OWN = re.compile(r"(?:error|fatal): |git: |usage: git|unknown (?:option|switch)", re.IGNORECASE)
+_DIAGNOSTIC = re.compile(
+    r"\S+[:(]\d+[:,]\d+\)?: (?:fatal )?error\b|error(?:\[E\d+\]|: linking with)|\S+: error [A-Z]+\d+: "
+)
+"""What a compiler says of the code it was given, whatever ran it."""
 _NOT_FOUND = 127
 _READ_MOST = 256
 _READ: dict[int, tuple[Call, Failure]] = {}
@@ -69,6 +81,8 @@ class Failure:
     def key(self) -> str:
         """Equal keys are the same mistake: who failed, why, and about what."""
         who = self.family.split(" ", 1)[0] if self.trouble is Trouble.BAD_OPTION else self.family
+        if self.trouble is Trouble.NO_MODULE:  # whatever the interpreter was called: python3 is python
+            who = re.sub(r"\A(python)[\d.]+(?= |\Z)", r"\1", who)
         return f"{who} | {self.reason}: {self.subject}" if self.subject else f"{who} | {self.reason}"
 
 
@@ -91,7 +105,8 @@ def _read(call: Call) -> Failure:
     error = error_of(lines)
     if call.kind is CallKind.SHELL and call.command is not None:
         return _shell_failure(call, call.command, lines, error)
-    trouble = _first(TOOL_PATTERNS, lines[0] if lines else error)
+    patterns = WEB_PATTERNS if call.kind is CallKind.WEB else ()
+    trouble = _first((*TOOL_PATTERNS, *patterns), lines[0] if lines else error)
     told = lines[0][:LINE_LIMIT] if lines and trouble else error
     subject = _subject(trouble, told, "")
     return Failure(call.name, told, _reason(trouble, told), trouble, answer=False, subject=subject)
@@ -100,6 +115,8 @@ def _read(call: Call) -> Failure:
 def _shell_failure(call: Call, script: str, lines: list[str], error: str) -> Failure:
     commands = simple_commands(script)
     trouble, line = _shell_trouble(lines)
+    if trouble is None and any(_prefixed(error, command) for command in commands):
+        trouble, line = _shell_trouble([error])
     absent = _absent_module(lines) if trouble in (None, Trouble.NO_MODULE) else ""
     command = _adding(commands) if trouble is Trouble.IGNORED_PATH else _responsible(commands, line or error)
     if command is None:
@@ -108,7 +125,9 @@ def _shell_failure(call: Call, script: str, lines: list[str], error: str) -> Fai
         missing = Trouble.NO_MODULE
         return Failure(command.family, absent, str(missing), missing, answer=True, command=command, unrun=True)
     if trouble is None:
-        return Failure(command.family, error, _reason(None, error), None, _is_answer(call, commands, error), command)
+        answer = _is_answer(call, commands, error)
+        trouble = None if answer else _first(RAISED_PATTERNS, error)
+        return Failure(command.family, error, _reason(trouble, error), trouble, answer, command)
     after = lines[lines.index(line) + 1] if trouble is Trouble.IGNORED_PATH and line in lines[:-1] else ""
     subject = _subject(trouble, line, after)
     if trouble is Trouble.NOT_INSTALLED and subject:
@@ -154,10 +173,9 @@ def _subject(trouble: Trouble | None, line: str, after: str) -> str:
 
 def _shell_trouble(lines: list[str]) -> tuple[Trouble | None, str]:
     low = "\n".join(lines[:_EARLY]).lower()
-    if not any(sign in low for sign in SHELL_SIGNS):
-        return None, ""
-    for line in lines[:_EARLY]:
-        kind = _first(SHELL_PATTERNS, line)
+    likely = tuple((kind, pattern) for kind, signs, pattern in SHELL_PATTERNS if any(sign in low for sign in signs))
+    for line in lines[:_EARLY] if likely else ():
+        kind = _first(likely, line)
         if kind is not None:
             return kind, line[:LINE_LIMIT]
     return None, ""
@@ -184,6 +202,11 @@ def _responsible(commands: tuple[Command, ...], error: str) -> Command | None:
     return next(iter(checking or commands), None)
 
 
+def _prefixed(error: str, command: Command) -> bool:
+    """Whether a line opens with the program's name, as what it says of itself does: ``rg: docs: No such file``."""
+    return error.startswith((f"{command.program}: ", f"{command.program.rsplit('/', 1)[-1]}: "))
+
+
 def _adding(commands: tuple[Command, ...]) -> Command | None:
     """Git does not name itself when it refuses an ignored path: it was ``git add``, wherever it stands."""
     return next((c for c in commands if "git" in c.words[:2] and "add" in c.words[1:4]), None) or next(
@@ -198,7 +221,7 @@ def _names(error: str, command: Command) -> bool:
 
 
 def _is_answer(call: Call, commands: tuple[Command, ...], error: str) -> bool:
-    if any(is_check(command) for command in commands):
+    if any(is_check(command) for command in commands) or _DIAGNOSTIC.match(error):
         return True
     if any(_hooked(command) for command in commands) and not _GIT_OWN.match(error):
         return True
