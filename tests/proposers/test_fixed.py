@@ -145,6 +145,16 @@ def test_what_scripts_raise_alike_to_the_letter_is_told(talk: Start) -> None:
     assert rules(*alike[:2]) == []
 
 
+def test_a_tool_that_keeps_failing_is_told_though_other_calls_of_it_work(talk: Start) -> None:
+    told = "Ref e12 is not on this page: take a snapshot"
+    sessions = [talk(f"s{n}", day=n).tool("browser_click", CallStatus.FAILED, told) for n in range(3)]
+    for session in sessions:
+        session.tool("browser_click", result="clicked")
+    (only,) = rules(*sessions)
+    assert only.startswith("See to what `browser_click` asks for before you call it") and "take a snapshot" in only
+    assert rules(*sessions[:2]) == [], "twice may be chance"
+
+
 @pytest.mark.parametrize(
     ("raised", "opening"),
     [
@@ -170,7 +180,11 @@ def test_slips_in_scripts_are_a_habit_from_three_sessions_on(talk: Start, raised
         ("frob plan", "error: the following arguments are required: env", "Look up what `frob plan` takes"),
         ("frob fly", "Frob has no command named 'fly'.", "Do not call `frob fly`: `frob` has no such command here"),
         ("git switch x", "error: Your local changes would be overwritten by checkout:", "Look at `git stat"),
-        ("frob plan", "ERROR: JAVA_HOME is not set", "Set up what `frob plan` needs before you run it"),
+        (
+            "frob plan",
+            "Error: old plugins, please run `terraform init`",
+            "Set up what `frob plan` needs before you run it",
+        ),
         ("frob plan", "Could not locate Gemfile", "Run `frob plan` in the folder that holds its project file"),
     ],
 )

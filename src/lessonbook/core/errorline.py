@@ -14,12 +14,13 @@ LINE_LIMIT = 160
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _TAG = re.compile(r"</?(?:tool_use_error|error|output|returncode|stderr|stdout)>")
 _HEADER = re.compile(
-    r"(?:Exit code:? -?\d+|Error: Exit code \d+|Wall time: .*|Output:|Command: .*|Chunk ID: .*"
+    r"(?:Exit [Cc]ode:? -?\d+|Error: Exit code \d+|Wall time: .*|Output:|Command: .*|Chunk ID: .*"
     r"|Command exited with code \d+|Directory: \S*|(?:Output|Stdout|Stderr): \(empty\)|Error: \(none\)"
-    r"|Signal: \S*|Background PIDs: .*|Process Group PGID: .*)\s*\Z",
-    re.IGNORECASE,
+    r"|Signal: \S*|Background PIDs: .*|Process Group PGID: .*)\s*\Z"
 )
 _HEADER_STARTS = frozenset("EWOCDSBP")
+_LABELLED = 2
+"""In how many of the first lines a label may stand before what was said: ``Output: bash: kite: command not found``."""
 _LABEL = re.compile(r"\A(?:Output|Stdout|Stderr): (?=\S)")
 _TRACEBACK = "Traceback (most recent call last)"
 _READ_MOST = 20_000
@@ -107,11 +108,8 @@ def plain_lines(text: str) -> list[str]:
     if "<" in text:
         text = _TAG.sub("", text)
     lines = (" ".join(raw.split()) for raw in text.split("\n"))
-    return [
-        _LABEL.sub("", line) if line[0] in "OS" else line
-        for line in lines
-        if line and not (line[0] in _HEADER_STARTS and _HEADER.match(line))
-    ]
+    kept = [line for line in lines if line and not (line[0] in _HEADER_STARTS and _HEADER.match(line))]
+    return [_LABEL.sub("", line) for line in kept[:_LABELLED]] + kept[_LABELLED:]
 
 
 def _first_telling(lines: list[str]) -> str:

@@ -16,7 +16,7 @@ from lessonbook.core.shell import Command, simple_commands
 from lessonbook.core.trouble import NEVER_RAN as NEVER_RAN
 from lessonbook.core.trouble import TOOL_PATTERNS, WEB_PATTERNS
 from lessonbook.core.trouble import Trouble as Trouble
-from lessonbook.core.trouble_shell import RAISED_PATTERNS, SHELL_PATTERNS
+from lessonbook.core.trouble_shell import RAISED_PATTERNS, SHELL_PATTERNS, SHELL_SIGNS
 
 _SUBJECTS = {
     Trouble.BAD_OPTION: re.compile(
@@ -31,7 +31,7 @@ _SUBJECTS = {
     ),
     Trouble.NO_MODULE: re.compile(r"'([@\w/-]+)'|load such file -- ([\w/-]+)|locate ([\w/]+)\.pm|called .([\w.]+)"),
     Trouble.NO_SCRIPT: re.compile(
-        r"[\"'“`]([\w:.@/-]{1,60})[\"'”`]|(?:[Mm]issing script|[Tt]ask not found|service|target):? ([\w:.-]{1,60})"
+        r"[\"'“`]([\w:.@/-]{1,60})[\"'”`]|(?:[Mm]issing script|[Tt]ask not found|such service):? ([\w:.-]{1,60})"
     ),
     Trouble.NO_TOOL: re.compile(
         r"(?:[Ss]kill|available|[Tt]ool):? [\"']?([\w:.-]{1,80})[\"']?(?: not found)?"
@@ -51,6 +51,8 @@ _READ: dict[int, tuple[Call, Failure]] = {}
 """What was read of the calls met last: several findings and proposers ask about the same one in a row."""
 _EARLY = 6
 """A command that never ran says so in its first lines; a red test may print the same words much later."""
+_LONGEST = 400
+"""How much of one of them is looked at, in characters: what a file holds may stand in one line."""
 _ABSENT_MODULE = re.compile(
     r"(?:E )?((?:\w+Error(?: \[\w+\])?: )?(?:No module named|Cannot find (?:module|package)) ['\"][@\w./-]+['\"].*)"
 )
@@ -118,6 +120,8 @@ def _shell_failure(call: Call, script: str, lines: list[str], error: str) -> Fai
     if trouble is None and any(_prefixed(error, command) for command in commands):
         trouble, line = _shell_trouble([error])
     absent = _absent_module(lines) if trouble in (None, Trouble.NO_MODULE) else ""
+    if trouble is Trouble.NO_FOLDER:  # nothing that follows ran
+        return Failure("cd", line, str(trouble), trouble, answer=False, command=Command(("cd",)))
     command = _adding(commands) if trouble is Trouble.IGNORED_PATH else _responsible(commands, line or error)
     if command is None:
         return Failure("shell", error, _reason(None, error), None, answer=False)
@@ -172,9 +176,13 @@ def _subject(trouble: Trouble | None, line: str, after: str) -> str:
 
 
 def _shell_trouble(lines: list[str]) -> tuple[Trouble | None, str]:
-    low = "\n".join(lines[:_EARLY]).lower()
-    likely = tuple((kind, pattern) for kind, signs, pattern in SHELL_PATTERNS if any(sign in low for sign in signs))
-    for line in lines[:_EARLY] if likely else ():
+    early = [line[:_LONGEST] for line in lines[:_EARLY]]
+    low = "\n".join(early).lower()
+    places = {at for sign, reasons in SHELL_SIGNS if sign in low for at in reasons}
+    if not places:
+        return None, ""
+    likely = tuple(SHELL_PATTERNS[at] for at in sorted(places))
+    for line in early:
         kind = _first(likely, line)
         if kind is not None:
             return kind, line[:LINE_LIMIT]

@@ -7,8 +7,6 @@ signs in small letters, which are looked for first: most lines hold none, and ar
 
 from __future__ import annotations
 
-import re
-
 from lessonbook.core.trouble import Trouble, compiled
 
 _SHELL_TROUBLES = (
@@ -119,10 +117,12 @@ _SHELL_TROUBLES = (
      r"no such file or directory|can't open file|file or directory not found|no such file\b"
      r"|cannot find path|cannot find the (?:path|file) specified|could not open (?:input|requirements) file"),
 )  # fmt: skip
-SHELL_PATTERNS = tuple(
-    (kind, tuple(signs.split("|")), re.compile(pattern, re.IGNORECASE)) for kind, signs, pattern in _SHELL_TROUBLES
+SHELL_PATTERNS = compiled(tuple((kind, pattern) for kind, _, pattern in _SHELL_TROUBLES))
+SHELL_SIGNS = tuple(
+    (sign, tuple(at for at, (_, signs, _) in enumerate(_SHELL_TROUBLES) if sign in signs.split("|")))
+    for sign in sorted({sign for _, signs, _ in _SHELL_TROUBLES for sign in signs.split("|")})
 )
-"""Reason, signs and pattern: one of the signs, in small letters, is in every line that the pattern matches."""
+"""Each sign with the places of its reasons: one, in small letters, is in every line that a reason's pattern matches."""
 
 
 _RAISED = (

@@ -21,6 +21,7 @@ from lessonbook.proposers.fixed_rules import (
     lesson_of_repetition,
     lesson_of_script,
     lesson_of_subject,
+    lesson_of_tool,
 )
 from lessonbook.proposers.general import advice, by_habit, class_of, is_general, is_slip
 from lessonbook.proposers.incident import History, Incident, cut, where
@@ -118,7 +119,8 @@ def _lesson(group: list[Incident], history: History) -> Lesson | None:
         if lesson is not None:
             return lesson
     stuck = [incident for incident in group if incident.stuck]
-    known = lesson_of_subject(group) or (lesson_of_script(group) if history.count(group) >= _OFTEN else None)
+    often = history.count(group) >= _OFTEN
+    known = lesson_of_subject(group) or ((lesson_of_script(group) or lesson_of_tool(group)) if often else None)
     return known or (lesson_of_repetition(stuck) if history.count(stuck) >= _OFTEN else None)
 
 

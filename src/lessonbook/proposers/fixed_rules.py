@@ -41,6 +41,11 @@ _ALIKE = 0.6
 _TELLING = 4
 """From how many words on an error says more than that there was one."""
 
+_REMEDY = re.compile(
+    r"\A(?:please |you (?:can|may|need to|must) )?(?:run|use|try|install)\b|\bdid you mean\b", re.IGNORECASE
+)
+"""What says how to mend it is no tail to cut off."""
+
 _INTERPRETER = re.compile(r"(?:python|node|bun|deno|ruby|perl|php|ts-node|tsx)[\d.]*\Z")
 _RAISED = re.compile(r"(?:\w+\.)*\w*(?:Error|Exception|Warning)\b|(?:\w+\.)+[A-Z]\w*: |Traceback|Uncaught")
 
@@ -113,6 +118,16 @@ def lesson_of_repetition(incidents: Sequence[Incident]) -> Lesson | None:
     text = f"Before you run {who}, find out what it needs: here it fails with {_error(incidents)}"
     known = "and no way that works was seen."
     return Lesson(AGAIN, shown.topic, f"{who} keeps failing here".replace("`", ""), rule(f"{text}, {known}"), 0.35)
+
+
+def lesson_of_tool(incidents: Sequence[Incident]) -> Lesson | None:
+    """Return the lesson that one of the agent's tools keeps failing for a reason we have no advice on."""
+    shown = incidents[0]
+    if shown.command is not None or not shown.error:
+        return None
+    who = code(shown.family)
+    text = f"See to what {who} asks for before you call it: in several sessions it failed with {_error(incidents)}."
+    return Lesson(AGAIN, shown.topic, f"{shown.family} keeps failing here", rule(text), 0.35)
 
 
 def _own_script(shown: Incident) -> bool:
@@ -189,4 +204,5 @@ def stripped(error: str) -> str:
     """Return an error line without the machine's part: ``bash: line 1:`` and a program's folder."""
     error = re.sub(r"\A(?:/?(?:\S*/)?(?:bash|zsh|sh|\(eval\)))?:(?:(?: line)? ?\d+:)? ", "", error)
     error = re.sub(r"\A/\S*/([\w.-]+): ", r"\1: ", re.sub(r"\AE (?=\w+Error: )", "", error))
-    return re.split(r"(?<=[a-z])[.;,] ", error, maxsplit=1)[0].rstrip(". ")
+    first, *rest = re.split(r"(?<=[a-z])[.;,] ", error, maxsplit=1)
+    return (error if rest and _REMEDY.search(rest[0]) else first).rstrip(". ")
