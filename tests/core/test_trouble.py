@@ -121,6 +121,13 @@ SAID: list[tuple[Trouble, str]] = [
     ),
     (Trouble.NO_GLOB, "zsh: no matches found: *.x"),
     (
+        Trouble.BAD_EXPRESSION,
+        "sed: -e expression #1, char 9: unknown command: `x'|rg: regex parse error:|grep: Unmatched ( or \\\\("
+        "|awk: cmd. line:1: a b ^ syntax error|jq: error: syntax error, unexpected INVALID_CHARACTER"
+        "|grep: Invalid regular expression|grep: parentheses not balanced"
+        "|sed: 1: a.txt: extra characters at the end of d command",
+    ),
+    (
         Trouble.SHELL_SYNTAX,
         "(eval):1: parse error near `)'|bash: -c: line 1: syntax error near unexpected token `('"
         "|bash: -c: line 1: unexpected EOF while looking for matching `\"'|sh: 1: Bad substitution"
@@ -218,6 +225,7 @@ SAID_BY_TOOLS: list[tuple[Trouble, str]] = [
         Trouble.NO_MATCH,
         "String to replace not found in file.|Failed to edit, could not find the string to replace."
         "|Failed to edit, 0 occurrences found for old_string in /srv/a|oldString not found in content"
+        "|old string not found"
         "|apply_patch verification failed: Failed to find expected lines in /srv/a"
         "|apply_patch verification failed: Failed to find context 'x' in /srv/a"
         "|Could not find the exact text in a.ts. The old text must match exactly."
@@ -255,13 +263,15 @@ SAID_BY_TOOLS: list[tuple[Trouble, str]] = [
     ),
     (
         Trouble.OUTSIDE,
-        "File path must be within one of the workspace directories: /srv|Path /etc/x is outside the project",
+        "File path must be within one of the workspace directories: /srv"
+        "|Path not in workspace: /etc/x|Path /etc/x is outside the project",
     ),
     (Trouble.IS_FOLDER, "EISDIR: illegal operation on a directory, read|Path is a directory, not a file: lib"),
     (
         Trouble.NO_FILE,
         "File does not exist.|File not found: /srv/a|The path /srv/a does not exist. Please provide a valid path."
-        "|ENOENT: no such file or directory, open '/srv/a'|Directory does not exist: /srv/x",
+        "|ENOENT: no such file or directory, open '/srv/a'|Directory does not exist: /srv/x"
+        "|Search path is not a directory: /srv/a",
     ),
     (
         Trouble.TOO_LARGE,
@@ -273,6 +283,7 @@ SAID_BY_TOOLS: list[tuple[Trouble, str]] = [
         Trouble.BAD_ARGUMENTS,
         "InputValidationError: Read failed due to the following issue:|params must have required property 'path'"
         "|failed to parse function arguments: missing field `cmd`|The edit tool was called with invalid arguments: x"
+        "|params/limit must be number"
         '|Validation failed for tool "edit":|Invalid JSON in tool arguments',
     ),
     (
@@ -341,6 +352,8 @@ def test_what_a_compiler_says_of_code_is_an_answer_whatever_ran_it(line: str) ->
         "3 changes were made",
         "AssertionError: numbers differ",
         "loading the log of the project",
+        "./a.go:3:2: too many arguments in call to f",
+        "a.py:3:1: unknown option that nobody set",
     ],
 )
 def test_words_that_only_look_like_a_reason_are_none(line: str) -> None:

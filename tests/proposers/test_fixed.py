@@ -175,7 +175,7 @@ def test_slips_in_scripts_are_a_habit_from_three_sessions_on(talk: Start, raised
         ("frob up", "Error: connect ECONNREFUSED 127.0.0.1:5432", "See that what `frob up` talks to is running"),
         ("frob serve", "Error: listen EADDRINUSE: address already in use :::3000", "Look what holds the port"),
         ("frob pull", "Could not resolve host: x.example", "Do without the network in `frob pull`"),
-        ("frob plan", "frob: Permission denied", "Do without `frob plan` here, or ask the person"),
+        ("frob plan", "frob: Permission denied", "Run `frob plan` another way here, or ask"),
         ("frob plan", "Unable to locate credentials.", "Ask the person to log in before you run `frob plan`"),
         ("frob plan", "error: the following arguments are required: env", "Look up what `frob plan` takes"),
         ("frob fly", "Frob has no command named 'fly'.", "Do not call `frob fly`: `frob` has no such command here"),

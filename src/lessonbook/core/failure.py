@@ -51,6 +51,8 @@ _READ: dict[int, tuple[Call, Failure]] = {}
 """What was read of the calls met last: several findings and proposers ask about the same one in a row."""
 _EARLY = 6
 """A command that never ran says so in its first lines; a red test may print the same words much later."""
+_PLACED = re.compile(r"\S+?[:(]\d+[:,]\d+\)?:")
+"""How a line begins that tells of a place in some code."""
 _LONGEST = 400
 """How much of one of them is looked at, in characters: what a file holds may stand in one line."""
 _ABSENT_MODULE = re.compile(
@@ -183,7 +185,7 @@ def _shell_trouble(lines: list[str]) -> tuple[Trouble | None, str]:
         return None, ""
     likely = tuple(SHELL_PATTERNS[at] for at in sorted(places))
     for line in early:
-        kind = _first(likely, line)
+        kind = None if _PLACED.match(line) else _first(likely, line)
         if kind is not None:
             return kind, line[:LINE_LIMIT]
     return None, ""

@@ -49,17 +49,19 @@ class Trouble(StrEnum):
     TIMED_OUT = "timed out"
     SHELL_SYNTAX = "shell syntax"
     NO_GLOB = "pattern matched no file"
+    BAD_EXPRESSION = "expression not understood"
     BROKEN_CODE = "code does not parse"
     NO_NAME = "name not defined"
 
 
 _TOOL_TROUBLES = (
-    (Trouble.UNREAD, r"has not been read yet|must (?:first )?(?:be )?read .{0,300}before|read it first"),
+    (Trouble.UNREAD, r"has not been read yet|must (?:first )?(?:be )?read .{0,300}before|read it first"
+     r"|must be read first"),
     (Trouble.STALE, r"modified since read|unexpectedly modified|changed since .{0,20}read|has been modified since"
      r"|changed on disk|was modified (?:externally|since)|stale (?:anchor|hash|content)"),
     (Trouble.BAD_PATCH, r"invalid (?:patch|hunk|diff)\b|malformed (?:patch|diff)|first line of the patch"
      r"|corrupt patch"),
-    (Trouble.NO_MATCH, r"string to replace not found|old_?(?:string|text|str) not found"
+    (Trouble.NO_MATCH, r"string to replace not found|old[_ ]?(?:string|text|str) not found"
      r"|could not find (?:the |a )?(?:exact )?(?:string|text|match|old_?string)|no occurrences? .{0,20}found"
      r"|failed to find (?:context|expected lines)|\b0 occurrences|did not appear verbatim"
      r"|search (?:text|block|string) .{0,20}not found|hunk .{0,20}failed"),
@@ -70,18 +72,19 @@ _TOOL_TROUBLES = (
     (Trouble.BROKEN_CODE, r"introduced new syntax error"),
     (Trouble.EXISTS, r"(?:file|folder|directory) already exists|cannot (?:create|overwrite) .{0,200}\bexists"),
     (Trouble.NOT_ABSOLUTE, r"must be (?:an )?absolute|(?:is )?not (?:an )?absolute"),
-    (Trouble.OUTSIDE, r"(?:outside|not within|be within|resolves? outside)(?: of)? "
+    (Trouble.OUTSIDE, r"(?:outside|not within|not in|be within)(?: of)? "
      r"(?:the |any |one |of |your |allowed )*(?:workspace|project|allowed|root|working director|sandbox)"),
     (Trouble.IS_FOLDER, r"EISDIR|is a (?:directory|folder)"),
     (Trouble.NO_FILE, r"\A(?!.*posix_spawn).*(?:(?:file|path|folder|directory) (?:\S{1,300} )?does(?: not|n't) exist"
-     r"|no such file|(?:file|path|directory) not found|ENOENT|cannot find path)"),
+     r"|no such file|(?:file|path|directory) not found|ENOENT|cannot find path|is not a directory)"),
     (Trouble.TOO_LARGE, r"exceeds maximum allowed|too large|exceeds the (?:\S+ ){0,2}(?:maximum|limit|size)"),
     (Trouble.PAST_END, r"beyond (?:the )?end of (?:the )?file|invalid .?view_range|past the end of the file"),
     (Trouble.BINARY, r"cannot (?:read|display) binary|binary files? (?:cannot|is not)|unsupported file type"),
     (Trouble.BAD_ARGUMENTS, r"InputValidationError|failed to parse function arguments|must have required property"
      r"|validation failed for tool|JSONDecodeError|could not parse commands|called with invalid arguments"
      r"|invalid JSON in (?:tool |function )?arguments|missing required (?:field|parameter|property)s?\b"
-     r"|(?:is|are) a? ?required propert|required (?:parameter|property) .{1,80} (?:is )?missing"),
+     r"|is a required property|params/\S{1,80} must be |must NOT have additional properties"
+     r"|required (?:parameter|property) .{1,80} (?:is )?missing"),
     (Trouble.NO_TOOL, r"no such tool|unknown skill|unknown (?:tool|agent|subagent)|unavailable tool|unsupported call"
      r"|tool [\"'`]?[\w.:/-]{1,80}[\"'`]? (?:is |was )?(?:not (?:found|available)|does not exist)"
      r"|agent type .{1,80} not found|skill [\"'`]?[\w.:/-]{1,80}[\"'`]? (?:not found|does not exist)"),

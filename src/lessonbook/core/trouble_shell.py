@@ -30,6 +30,10 @@ _SHELL_TROUBLES = (
      r"|missing go\.sum entry|in locally installed gems|SDK location not found|did not initialize yet"
      r"|\brun [\"'`]?(?:npm|pnpm|yarn|bun|bundle|composer|poetry|terraform|pod|mix|flutter|dart)"
      r" (?:install|ci|init|deps\.get|pub get)\b"),
+    (Trouble.BAD_EXPRESSION, "expression|regex|awk|jq|parenthes|unmatched|end of|compile error",
+     r"-e expression #\d+, char \d+|regex parse error|invalid (?:preceding )?regular expression"
+     r"|unmatched [(\[{\\]|awk: .{0,80}syntax error|jq: error: syntax error|jq: \d+ compile error"
+     r"|parentheses not balanced|extra characters at the end of"),
     (Trouble.BAD_SUBCOMMAND, "command|invalid choice|lifecycle",
      r"(?:unrecogni[sz]ed|unknown|no such|invalid) (?:sub)?command\b(?! code|-line)"
      r"|is not a \S+ command|has no command named|command \"[^\"]+\" is not defined|no commands defined in the"
@@ -45,7 +49,8 @@ _SHELL_TROUBLES = (
      r"|required (?:flag|option|argument)(?:\(s\)|s)?\b.{0,80}(?:not (?:set|provided|specified)|missing)"
      r"|missing (?:required )?(?:argument|operand|parameter|option)\b|missing (?:file|destination file) operand"
      r"|accepts (?:at (?:most|least) |between )?\d+ arg|requires (?:exactly|at (?:least|most)) \d+ arg"
-     r"|(?:option|flag) (?:requires|needs) an argument|flag needs an argument|too (?:many|few) arguments"),
+     r"|(?:option|flag) (?:requires|needs) an argument|flag needs an argument"
+     r"|too (?:many|few) arguments(?! (?:in|to|for) )"),
     (Trouble.WRONG_FOLDER, ".toml|.json|package.swift|go.mod|main module|no go files|repository|_manifest"
      "|no configuration|makefile|pom in|not contain|gemfile|project|terraform|file found"
      "|justfile|taskfile|rakefile|cmakelists|mix.project|outside |workspace|build.ninja",

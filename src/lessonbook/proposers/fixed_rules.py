@@ -21,7 +21,7 @@ ADVICE = {
     Trouble.TIMED_OUT: "Narrow {who}, give it more time or run it in the background: it runs into the time limit"
     " ({error}).",
     Trouble.WRONG_FOLDER: "Run {who} in the folder that holds its project file: elsewhere it fails with {error}.",
-    Trouble.NO_FILE: "Look up the paths that you give to {who}: it fails with {error}.",
+    Trouble.NO_FILE: "Look up the paths in {who} before you run it: it fails with {error}.",
     Trouble.NOT_PREPARED: "Set up what {who} needs before you run it: here it fails with {error}.",
     Trouble.WRONG_VERSION: "Look which version {who} needs and which is installed here: it fails with {error}.",
     Trouble.BAD_CALL: "Look up what {who} takes before you call it: it fails with {error}.",
@@ -31,7 +31,7 @@ ADVICE = {
     Trouble.NO_SERVER: "See that what {who} talks to is running before you run it: here it fails with {error}.",
     Trouble.NO_NETWORK: "Do without the network in {who}: here it fails with {error}.",
     Trouble.NO_LOGIN: "Ask the person to log in before you run {who}: here it fails with {error}.",
-    Trouble.NO_RIGHT: "Do without {who} here, or ask the person: it is not permitted ({error}).",
+    Trouble.NO_RIGHT: "Run {who} another way here, or ask the person: it is not permitted ({error}).",
     Trouble.PORT_IN_USE: "Look what holds the port before you run {who}, or take another one: it fails with {error}.",
     Trouble.EXISTS: "Look whether it is there before {who} makes it: it fails with {error}.",
 }

@@ -55,6 +55,14 @@ _CLASSES: Mapping[str, tuple[Mapping[Trouble, str], str, float]] = {
         "",
         0.5,
     ),
+    "Mind the dialect of a program's expressions": (
+        {
+            Trouble.BAD_EXPRESSION: "mind the dialect of a program's own expressions, and escape what is special in it"
+            " (`grep -F` and `rg -F` take plain text)"
+        },
+        "",
+        0.4,
+    ),
     "Look which background tasks still run": (
         {Trouble.NO_TASK: "look which background tasks still run before you ask one for anything"},
         "",
@@ -85,7 +93,7 @@ _CLASSES: Mapping[str, tuple[Mapping[Trouble, str], str, float]] = {
 _SLIPS = frozenset({Trouble.BROKEN_CODE, Trouble.NO_NAME})
 """What scripts of the agent's own raise: no two are alike, so that more of them are needed to be a habit."""
 
-_ANYWHERE = frozenset({*_SHELL, *_SLIPS, Trouble.NO_FOLDER})
+_ANYWHERE = frozenset({*_SHELL, *_SLIPS, Trouble.NO_FOLDER, Trouble.BAD_EXPRESSION})
 """What is a matter of habit whatever command it was."""
 
 _CLASS_OF = {trouble: name for name, (troubles, _, _) in _CLASSES.items() for trouble in troubles}
