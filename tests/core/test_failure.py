@@ -52,6 +52,10 @@ def test_mistakes_have_the_key_of_their_kind(call: Call, key: str) -> None:
         shell("pytest -q", "E   AssertionError\n1 failed"),
         shell("python -m pytest -q", "E   AssertionError\n1 failed"),
         shell("python3 manage.py test", "FAILED (failures=1)"),
+        shell("python tests/runtests.py forms", "FAILED (failures=1)"),
+        shell("ruby -Itest test/models/cart_test.rb", "1 runs, 1 failures"),
+        shell("node scripts/run-tests.js", "AssertionError: 1 == 2"),
+        shell("php vendor/bin/phpunit", "There was 1 failure:"),
         shell("pytest -q", "collected 3 items\n\n\n a\n b\n c\n d\nE  sh: foo: command not found"),
         shell("ruff check .", "a.py:1:1: F401 unused import"),
         shell("tsc --noEmit", "src/a.ts(3,1): error TS2339: Property 'x' does not exist on type 'Y'.", 2),
@@ -128,6 +132,11 @@ def test_a_check_that_never_ran_is_a_mistake(command: str) -> None:
     program = command.split()[0]
     failure = read_failure(shell(command, f"zsh:1: command not found: {program}", 127))
     assert failure is not None and not failure.answer and failure.trouble is Trouble.NOT_INSTALLED
+
+
+def test_a_script_that_is_only_called_a_test_is_no_check() -> None:
+    failure = read_failure(shell("python test_it.py", "ValueError: no"))
+    assert failure is not None and not failure.answer
 
 
 def test_only_failed_calls_are_failures() -> None:

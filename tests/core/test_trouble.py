@@ -396,6 +396,12 @@ def test_one_interpreter_by_two_names_lacks_the_same_module() -> None:
     assert keys == {"python | module not installed: kite"}
 
 
+def test_what_a_script_raises_is_its_interpreters_not_of_what_wrote_it() -> None:
+    told = "Traceback (most recent call last):\n  File 'x'\nkite.errors.NotReadyError: call setup() first"
+    failure = read_failure(shell("cat > a.py <<'E'\nx\nE\npython3 a.py", told))
+    assert failure is not None and failure.family == "python3" and failure.key.startswith("python | kite.errors")
+
+
 @pytest.mark.parametrize(
     ("text", "subject"),
     [

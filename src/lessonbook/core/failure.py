@@ -38,6 +38,9 @@ _SUBJECTS = {
         r"|[\"']([\w:.-]{1,80})[\"'] not found"
     ),
 }
+_VERSIONED = re.compile(r"\Apython[\d.]+(?= |\Z)")
+_INTERPRETER = re.compile(r"(?:python|node|ruby|perl|php|deno|bun)[\d.]*\Z")
+_RAISED = re.compile(r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception): ")
 _SEARCHES = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ack", "diff", "cmp", "test", "[", "[[", "pgrep", "which"})
 _HOOKED = frozenset({"commit", "push", "rebase", "merge", "pull", "cherry-pick", "revert", "stash"})
 _GIT_OWN = re.compile(r"(?:error|fatal): |git: |usage: git|unknown (?:option|switch)", re.IGNORECASE)
@@ -85,8 +88,8 @@ class Failure:
     def key(self) -> str:
         """Equal keys are the same mistake: who failed, why, and about what."""
         who = self.family.split(" ", 1)[0] if self.trouble is Trouble.BAD_OPTION else self.family
-        if self.trouble is Trouble.NO_MODULE:  # whatever the interpreter was called: python3 is python
-            who = re.sub(r"\A(python)[\d.]+(?= |\Z)", r"\1", who)
+        if self.trouble is not Trouble.NOT_INSTALLED:  # one interpreter by any name: python3 is python
+            who = _VERSIONED.sub("python", who)
         return f"{who} | {self.reason}: {self.subject}" if self.subject else f"{who} | {self.reason}"
 
 
@@ -204,12 +207,16 @@ def _of_module(line: str) -> bool:
 
 
 def _responsible(commands: tuple[Command, ...], error: str) -> Command | None:
-    """The command a chain failed at: the one its error names, else the first that checks or commits, else the first."""
+    """The command a chain failed at: the one its error names, else the first that checks or commits, else the first.
+
+    What only an interpreter raises was raised by the first that runs one.
+    """
     named = [command for command in commands if command.program and _names(error, command)]
     if named:
         return named[0]
     checking = [command for command in commands if is_check(command) or _hooked(command)]
-    return next(iter(checking or commands), None)
+    raising = [command for command in commands if _INTERPRETER.match(command.program)] if _RAISED.match(error) else []
+    return next(iter(checking or raising or commands), None)
 
 
 def _prefixed(error: str, command: Command) -> bool:
