@@ -19,9 +19,9 @@ _HEADER = re.compile(
     r"|Signal: \S*|Background PIDs: .*|Process Group PGID: .*)\s*\Z"
 )
 _HEADER_STARTS = frozenset("EWOCDSBP")
-_LABELLED = 2
-"""In how many of the first lines a label may stand before what was said: ``Output: bash: kite: command not found``."""
-_LABEL = re.compile(r"\A(?:Output|Stdout|Stderr): (?=\S)")
+_LABELLED = ("Output: ", "Command: ")
+"""How a result begins in which labels stand before what was said: ``Output: bash: kite: command not found``."""
+_LABEL = re.compile(r"^(?:Output|Stdout|Stderr): (?=\S)(?!\(empty\))", re.MULTILINE)
 _TRACEBACK = "Traceback (most recent call last)"
 _READ_MOST = 20_000
 _ECHO = re.compile(r"(?:\$ |> |\+ |\[[\w:-]+\] \$ |make(?:\[\d+\])?: (?:Entering|Leaving))")
@@ -103,13 +103,14 @@ def error_key(text: str) -> str:
 def plain_lines(text: str) -> list[str]:
     """Return the lines of a result that hold something: no colours, tags, blank lines or ``Exit code N`` headers."""
     text = text[:_READ_MOST]
+    if text.startswith(_LABELLED):
+        text = _LABEL.sub("", text, count=2)
     if "\x1b" in text:
         text = _ANSI.sub("", text)
     if "<" in text:
         text = _TAG.sub("", text)
     lines = (" ".join(raw.split()) for raw in text.split("\n"))
-    kept = [line for line in lines if line and not (line[0] in _HEADER_STARTS and _HEADER.match(line))]
-    return [_LABEL.sub("", line) for line in kept[:_LABELLED]] + kept[_LABELLED:]
+    return [line for line in lines if line and not (line[0] in _HEADER_STARTS and _HEADER.match(line))]
 
 
 def _first_telling(lines: list[str]) -> str:
