@@ -6,11 +6,13 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -320,6 +322,27 @@ def test_a_check_is_run_as_it_was_typed_and_holds_the_fix_to_its_word(
     assert state(verb("fixed", "ID")[0]) == "fixed", "what another check said is over"
 
 
+def test_what_a_check_said_is_over_when_its_decision_is_taken_back(verb: Any) -> None:
+    verb("fixed", "ID", "--check", "false")
+    verb("fixed", "ID", "--check", "true")
+    assert verb("check")[1] == 0
+    told = verb("undo", "ID")[0]["defects"][0]
+    assert "was not run yet" in told["why"] and told["check_failed"] is None
+    assert verb("check")[1] == 1
+
+
+def test_a_check_that_is_decided_otherwise_while_it_runs_says_nothing(machine: Machine, verb: Any, run: Any) -> None:
+    began = machine.home / "began"
+    verb("fixed", "ID", "--check", f"sh -c 'touch {began}; sleep 2; false'")
+    with ThreadPoolExecutor(1) as pool:
+        checking = pool.submit(run, "health", "check", "--json")
+        while not began.exists():
+            time.sleep(0.02)
+        verb("fixed", "ID", "--check", "true")
+        checking.result()
+    assert "was not run yet" in verb()[0]["defects"][0]["why"]
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -329,6 +352,12 @@ def test_a_check_is_run_as_it_was_typed_and_holds_the_fix_to_its_word(
         (("list", "ID"), "takes no id"),
         (("dismiss", "ID", "--check", "true"), "--check belongs to `lessonbook health fixed`"),
         (("fixed", "ID", "--check", " "), "is no command"),
+        (("fixed", "ID", "--check", ""), "is no command"),
+        (("check", "ID", "--check", ""), "--check belongs to"),
+        (("fixed", "ID", "--since", ""), "--since is a day"),
+        (("fixed", "ID", "--version", ""), "--version is a version"),
+        (("fixed", "ID", "--version", "2\x1b[31m.1"), "--version is a version"),
+        (("fixed", "ID", "--version", "2.1 and more"), "--version is a version"),
         (("fixed", "ID", "--check", "a 'b"), "cannot be read as a command"),
         (("fixed", "ID", "--check", f"curl -H 'x-api-key: {KEY}' x"), "looks like a secret"),
         (("fixed", "ID", "--since", "soon"), "--since is a day"),
@@ -384,6 +413,7 @@ def test_what_can_go_is_ours_and_is_only_told(machine: Machine, here: Here) -> N
     (work / "a").write_bytes(b"x" * 2_000_000)
     machine.places.data.mkdir(parents=True)
     (machine.places.data / "bank.db.damaged-1").write_bytes(b"x" * 1_000_000)
+    (machine.places.data / "gone.damaged").symlink_to("nowhere")
     said = here("health").stdout
     assert "can go: 2.0 MB, work folders of nights" in said
     assert f"can go: 1.0 MB, {machine.places.data / 'bank.db.damaged-1'}" in said
@@ -393,11 +423,48 @@ def test_what_can_go_is_ours_and_is_only_told(machine: Machine, here: Here) -> N
 def test_decisions_that_are_damaged_are_not_written_over(machine: Machine, verb: Any, here: Here) -> None:
     verb("dismiss", "ID")
     path = machine.folder.top / "decisions.json"
-    path.write_text("{")
-    for words in (("undo", "ID"), ("dismiss", "ID"), ("list",)):
-        told, code = verb(*words)
-        assert code == 5 and "decisions.json is no JSON" in told["error"]
-    assert path.read_text() == "{"
+    other = json.dumps({"aa": [{"kind": "later", "at": 1, "by": "a later version"}]})
+    for damaged in ("{", "[1]", other, '{"aa": 1e999}'):
+        path.write_text(damaged)
+        for words in (("undo", "ID"), ("dismiss", "ID"), ("list",)):
+            told, code = verb(*words)
+            assert code == 5 and "decisions.json is not as it was written" in told["error"]
+        assert path.read_text() == damaged
+
+
+@pytest.mark.parametrize("name", ["measures.json", "checks.json"])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "3", '[{"at": 1e999, "agents": {"a": 1e999}, "ours": {}}]', "[" * 9_999]
+)
+def test_damage_to_what_can_be_made_anew_costs_only_itself(machine: Machine, verb: Any, name: str, text: str) -> None:
+    (machine.folder.top / name).write_text(text)
+    assert verb()[1] == 0
+    assert verb("fixed", "ID", "--check", "true")[1] == verb("check")[1] == 0
+    (machine.folder.top / name).write_text(json.dumps({verb()[0]["defects"][0]["id"]: {"at": 1e999, "why": 3}}))
+    assert verb("check")[1] == 0
+
+
+def test_a_clock_that_was_wrong_once_ends_no_measuring(machine: Machine) -> None:
+    machine.add("a")
+    right, machine.now = machine.now, machine.now + 9_000 * DAY
+    machine.look()
+    for day in range(3):
+        machine.now = right + day * DAY
+        found = machine.look()
+    assert found.rates == {"claude": 0.0}
+
+
+def test_what_a_later_version_kept_is_left_alone(machine: Machine, verb: Any) -> None:
+    with closing(sqlite3.connect(machine.folder.seen)) as db, db:
+        db.execute("INSERT INTO defect VALUES ('aa', 'wonder', 'x', 'y', 'moons', '', '')")
+    told, code = verb()
+    assert code == 0 and len(told["defects"]) == 1
+
+
+def test_a_tool_with_a_name_without_end_is_told_in_a_line(machine: Machine) -> None:
+    for session in "ab":
+        machine.add(session, tool="mcp__db__" + "z" * 50_000)
+    assert len(only(machine.look()).told.title) < 500
 
 
 def test_several_looks_at_once_count_nothing_twice(machine: Machine, run: Any) -> None:
@@ -445,4 +512,6 @@ def test_health_that_cannot_be_looked_at_costs_the_night_only_itself(machine: Ma
     (machine.folder.top / "decisions.json").write_text("{")
     record = json.loads(here("nightly", "--no-replay", "--json").stdout)
     assert record["sessions"] == 2 and not record["ok"]
-    assert record["failed"][0].startswith("health: ") and "decisions.json is no JSON" in record["failed"][0]
+    assert (
+        record["failed"][0].startswith("health: ") and "decisions.json is not as it was written" in record["failed"][0]
+    )

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from lessonbook.actions.brief import brief
+from lessonbook.actions.mending import mend
 from lessonbook.actions.propose import propose
-from lessonbook.actions.watch import Watch, retire, watch
+from lessonbook.actions.watch import Watch, watch
 from lessonbook.core.outcome import Effect
 from lessonbook.learned import accept, pending, reject
 from lessonbook.system.settings import Places, load, places
@@ -82,18 +83,18 @@ def test_a_lesson_that_helps(tmp_path: Path, project: Path, accepted: Path, look
     (found,) = look().lessons
     assert (found.outcome.since, found.outcome.calls_since, found.outcome.read) == (0, 27, 9)
     assert found.outcome.effect is Effect.HELPS
-    assert retire(look(), NOW, lambda: "abcdef").lessons[0].retirement is None and pending(accepted) == []
+    assert mend(look(), NOW, lambda: "abcdef").lessons[0].retirement is None and pending(accepted) == []
 
 
 def test_one_that_does_not_is_proposed_for_retirement_once(
     tmp_path: Path, project: Path, accepted: Path, look: Callable[[], Watch]
 ) -> None:
     later(tmp_path, project, 9, [("tok npm x", BAD_VERB), ("ls", "")])
-    (found,) = retire(look(), NOW + 60, lambda: "abcdef").lessons
+    (found,) = mend(look(), NOW + 60, lambda: "abcdef").lessons
     assert found.outcome.effect is Effect.NO_HELP and found.retirement is not None
     (row,) = pending(accepted)
     assert row["subject"].startswith("Lesson from a replay: Retire: ") and row["stale"] is None
-    assert retire(look(), NOW + 90, lambda: "abcdee").lessons[0].retirement is None, "it is waiting already"
+    assert mend(look(), NOW + 90, lambda: "abcdee").lessons[0].retirement is None, "it is waiting already"
     assert "tok npm" in (accepted / "AGENTS.md").read_text()
     assert accept(accepted, found.retirement)["ok"]
     assert "tok npm" not in (accepted / "AGENTS.md").read_text()
@@ -104,9 +105,9 @@ def test_a_rejected_retirement_is_not_proposed_again(
     tmp_path: Path, project: Path, accepted: Path, look: Callable[[], Watch]
 ) -> None:
     later(tmp_path, project, 9, [("tok npm x", BAD_VERB), ("ls", "")])
-    id = retire(look(), NOW + 60, lambda: "abcdef").lessons[0].retirement
+    id = mend(look(), NOW + 60, lambda: "abcdef").lessons[0].retirement
     assert id is not None and reject(accepted, id)["ok"]
-    assert retire(look(), NOW + 90, lambda: "abcdee").lessons[0].retirement is None
+    assert mend(look(), NOW + 90, lambda: "abcdee").lessons[0].retirement is None
     assert pending(accepted) == []
 
 
@@ -120,7 +121,7 @@ def test_the_command_line(
     tmp_path: Path, project: Path, accepted: Path, run: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
     later(tmp_path, project, 9, [("tok npm x", BAD_VERB), ("ls", "")])
-    told = run("watch", "--from", str(tmp_path / "s"), "--retire").stdout
+    told = run("watch", "--from", str(tmp_path / "s"), "--propose").stdout
     assert told.startswith("does not help: ") and "before 6 in 12 calls, since 9 in 18 (9.0 were due)" in told
     assert "lessonbook learned diff" in told
     (one,) = json.loads(run("watch", "--from", str(tmp_path / "s"), "--json").stdout)["lessons"]
@@ -152,5 +153,5 @@ def test_what_cites_a_file_that_is_gone_is_told_and_proposed_for_retirement(
         "(`bin/check` is no longer there: check before you follow this.)"
         in brief(project, where, load(where), now=NOW).text
     )
-    (found,) = retire(look(), NOW + 60, lambda: "abcdef").lessons
+    (found,) = mend(look(), NOW + 60, lambda: "abcdef").lessons
     assert found.gone == ("bin/check",) and found.retirement is not None

@@ -27,6 +27,7 @@ from tests.actions.conftest import RULE, Place
 from tests.actions.conftest import place as place
 
 from lessonbook.actions.night_replay import has_reader
+from lessonbook.system.agents.running import can_keep
 
 KEY = "ghp_" + "a1B2c3D4e5F6" * 3
 REQUEST = f"Add the size 44, and tell ana@example.org; the key is {KEY}."
@@ -175,9 +176,37 @@ def test_nothing_outside_the_clone_is_written_and_no_other_host_is_reached(
         record = one.night()
     (round,) = record["rounds"]
     assert len(round["before"]) == 1, record
-    assert outside.exists() is (name in ("hermes", "omp"))  # as the docs say: nothing keeps these to the folder
+    free = name in ("hermes", "omp") and not can_keep()  # as the docs say: nothing else keeps these to the folder
+    assert outside.exists() is free
     assert not Path(f"{outside}.shell").exists()
     assert not Path(f"{outside}.net").exists()
+
+
+@pytest.mark.parametrize("name", ["hermes", "omp"])
+def test_its_own_folders_are_left_as_they_were(
+    name: str,
+    place: Callable[..., Place],
+    installed: Callable[[str], Program],
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with _model(name) as model:
+        one = _place(name, place, installed, home, monkeypatch, model)
+        one.nightly |= {"runs": 1}
+        one.configure()
+        before = _held(home)
+        record = one.night()
+        after = _held(home)
+    (round,) = record["rounds"]
+    assert round["why"] == "its way got shorter, and its answer is as good", record
+    assert after == before
+
+
+def _held(home: Path) -> dict[str, bytes | None]:
+    """All there is in a home, with its contents, but what lessonbook itself keeps there."""
+    ours = (home / ".local/state/lessonbook", home / ".config/lessonbook")
+    found = (path for path in home.rglob("*") if not any(path.is_relative_to(one) for one in ours))
+    return {str(path): path.read_bytes() if path.is_file() else None for path in found}
 
 
 @pytest.mark.parametrize("name", AGENTS)

@@ -87,6 +87,7 @@ REFUSALS = (
     "waits for review; accept or reject that first", "was taken back already", "has been changed since",
     "says that it accepted", "is left in the book", "the book changed while", "has nothing to split by file",
     "is pending again", "nothing was rejected as", "git's own lock",
+    "waits for review already",
 )  # fmt: skip
 
 

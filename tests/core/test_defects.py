@@ -133,5 +133,29 @@ def test_decisions_survive_their_file(decided: dict[str, tuple[Decision, ...]]) 
         st.none() | st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
     )
 )
-def test_any_other_file_is_no_decision(document: object) -> None:
-    assert decisions_of(document) == {}
+def test_no_other_file_is_taken_for_decisions(document: object) -> None:
+    if not isinstance(document, dict) or any(rows != [] for rows in document.values()):
+        with pytest.raises(ValueError, match=r"^(?!$)"):
+            decisions_of(document)
+    else:
+        assert decisions_of(document) == {}
+
+
+@given(decisions, st.sampled_from(["kind", "at", "note", "since", "version", "check", "folder"]), st.data())
+def test_a_decision_that_is_not_ours_in_one_field_is_not_left_out_in_silence(
+    one: Decision, key: str, data: st.DataObject
+) -> None:
+    document = json.loads(json.dumps(as_document({"a": (one, one)})))
+    document["a"][1][key] = data.draw(st.sampled_from([10**400, "later", {}, [3], "\0"]))
+    try:
+        found = decisions_of(document)
+    except ValueError:
+        return
+    assert len(found["a"]) == 2, "it may also be one of ours"
+
+
+@given(times, st.floats(2 * DAY, 1e12))
+def test_a_time_that_is_yet_to_come_is_none(at: float, ahead: float) -> None:
+    met_then = [replace(met("a"), at=at), replace(met("b"), at=at + ahead)]
+    one = repeated([told()], met_then, {told().id: (Decision(DecisionKind.FIXED, at),)}, {}, at)[0]
+    assert (one.count, one.first, one.last, one.state) == (2, at, at, DefectState.FIXED)

@@ -52,3 +52,6 @@ def test_measures_survive_their_file_and_damage_costs_only_itself() -> None:
     assert measures_of(document) == measures[-KEPT:]
     assert measures_of([{"at": "x"}, 3, None, document[0], {"at": 1, "agents": [], "ours": {}}]) == measures[5:6]
     assert measures_of({}) == []
+    huge = json.loads('[{"at": 1e999, "agents": {}, "ours": {}}, {"at": NaN, "agents": {}, "ours": {}}]')
+    assert measures_of([*huge, {"at": 1, "agents": {"a": huge[0]["at"]}, "ours": {}}]) == []
+    assert measures_of([{"at": 10**400, "agents": {}, "ours": {}}, document[0]]) == measures[5:6]

@@ -231,6 +231,17 @@ def test_markup_around_a_value_does_not_hide_it() -> None:
     assert "hunter2" not in redact(clean_line(text)).text
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "  \n    ", "\n> "])
+@pytest.mark.parametrize("name", KEYS)
+def test_the_rest_of_a_secret_that_was_broken_over_lines_goes_with_it(name: str, end: str) -> None:
+    rest = [MIX[:40], MIX[5:38]]
+    told = redact(end.join([f"it said {KEYS[name]}", *rest]) + "\nand went on").text
+    assert not any(part in told for part in rest)
+    assert told.endswith("\nand went on") and told.startswith("it said ")
+    plain = f"it said {KEYS[name]}\nplain-words-that-are-long\nsrc/lessonbook/core/Redact2.py:\n{MIX[:40]} is said\n"
+    assert redact(plain).text.endswith(plain.split("\n", 1)[1])
+
+
 def test_every_secret_is_counted() -> None:
     found = redact(f"{KEYS['aws']} and {KEYS['npm']}\npassword=hunter2hunter2")
     assert found == Redacted(f"{LABEL} and {LABEL}\npassword={LABEL}", 3)
@@ -344,6 +355,7 @@ UNITS = [
 ]
 UNITS += ["eyJ", "eyJ.", "-eyJ", "password=", "password ", "://a:", "AKIA", "ghp_", "Bearer ", "Cookie: a=", "login "]
 UNITS += ["BEGIN PRIVATE KEY", "-----BEGIN PRIVATE KEY-----", "AKIA" + UP, "sk-" + MIX[:20] + "/", "ssh -", "/home/"]
+UNITS += ["[REDACTED]\nAb1Ab1Ab1Ab1Ab1Ab1\n", "[REDACTED]\n", "Ab1Ab1Ab1Ab1Ab1Ab1\n"]
 UNITS += ["2001:", "\u200b", "a\u200b", "x\u200d", "\x1b]", "\x9d"]
 
 

@@ -54,3 +54,7 @@ def test_what_is_no_file_is_neither_read_nor_waited_for(tmp_path: Path, monkeypa
             make_private_file(tmp_path / name)
     assert read_bytes(Path(os.devnull)) == b""
     assert read_bytes(tmp_path / "none") is None
+    (tmp_path / "circle").symlink_to("circle")
+    for act in (read_bytes, make_private_file):
+        with pytest.raises(StoreError):
+            act(tmp_path / "circle")

@@ -96,3 +96,16 @@ def test_what_cannot_be_used_is_named(home: Path, text: str, named: str) -> None
     with pytest.raises(SetupError) as error:
         load_night(places())
     assert str(error.value).startswith(named)
+
+
+def test_what_an_agent_may_write_to(home: Path) -> None:
+    file = home / ".config/lessonbook/config.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text('[agents.codex]\nwrites = ["~/.codex"]\n[agents.mine]\nwrites = []\n')
+    night = load_night(places())
+    assert night.of("codex").writes == (str(home / ".codex"),)
+    assert (night.of("mine").writes, night.of("claude").writes) == ((), None)
+    for wrong in ('["codex"]', '["/a:b"]', '"/a"'):
+        file.write_text(f"[agents.codex]\nwrites = {wrong}\n")
+        with pytest.raises(SetupError, match=r"agents\.codex\.writes must"):
+            load_night(places())

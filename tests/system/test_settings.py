@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -41,3 +43,12 @@ def test_a_file_nested_without_end_is_not_valid_toml(home: Path, text: str) -> N
     with pytest.raises(ConfigError, match="not valid TOML"):
         set_value(file, "learning", False)
     assert file.read_text() == text
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir, lambda path: path.symlink_to("/dev/zero")])
+def test_what_is_no_file_is_not_waited_for(home: Path, make: Callable[[Path], object]) -> None:
+    file = places({"HOME": str(home)}).config_file
+    file.parent.mkdir(parents=True)
+    make(file)
+    with pytest.raises(SetupError):
+        load(places({"HOME": str(home)}))

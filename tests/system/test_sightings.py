@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -91,3 +92,10 @@ def test_a_disk_that_is_full_is_said_and_leaves_what_was_kept(tmp_path: Path) ->
             store.cursors.tell(f"turn {number}", "look")
     with sightings(path) as store:
         assert store.all() == [SEEN]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may open everything")
+def test_what_may_not_be_opened_is_said(tmp_path: Path) -> None:
+    (tmp_path / "seen.db").touch(mode=0)
+    with pytest.raises(StoreError, match="cannot be opened"), sightings(tmp_path / "seen.db"):
+        pass

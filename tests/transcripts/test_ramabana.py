@@ -13,6 +13,7 @@ from lessonbook.core.session import CallKind, CallStatus, ReadReport, Session, U
 from lessonbook.testing_readers import ReaderContract
 from lessonbook.transcripts.ramabana import RamabanaReader
 from lessonbook.transcripts.ramabana_talk import COPY
+from lessonbook.transcripts.walk import find
 
 READER = RamabanaReader()
 ID = "20260301_110000_ab12"
@@ -80,6 +81,17 @@ def read(folder: Path, file: RamabanaFile, seen: Seen | None = None) -> tuple[li
     *sessions, report = READER.read(str(path), seen)
     assert isinstance(report, ReadReport)
     return [one for one in sessions if isinstance(one, Session)], report
+
+
+@pytest.mark.parametrize("prompt", ["x" * 200_000, "short"])
+def test_a_first_row_that_is_longer_than_what_is_looked_at(tmp_path: Path, prompt: str) -> None:
+    file = RamabanaFile()
+    file.turn(prompt, act("y" * 200_000))
+    file.turn("and then")
+    sessions, _ = read(tmp_path, file)
+    assert [turn.prompt[:5] for turn in sessions[0].turns] == [prompt[:5], "and t"]
+    (found,) = find([tmp_path])
+    assert found.reader is not None and found.reader.agent == "ramabana"
 
 
 def put(path: Path, value: Any) -> None:

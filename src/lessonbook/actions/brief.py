@@ -26,8 +26,6 @@ DATED_MAX = 4_000
 _STEPS = 3
 _SHOWN_BY_RECALL = 50
 _UNBOUNDED = 1 << 40
-_ABOVE = 6
-"""How many folders above a session's own its project may begin."""
 _LOOKED_INTO = 200_000
 """Characters of one file of a book that are looked into: many times what a briefing holds."""
 _LISTED = 120
@@ -137,7 +135,7 @@ def rules_block(kind: str, head: Head, most: int = _LOOKED_INTO, cwd: Path | Non
     """
     items, beyond = _pieces(head.agents, most)
     if kind == THIS_PROJECT and cwd is not None:
-        items = tuple(_checked(item, cwd) for item in items)
+        items = _checked(items, cwd)
     return Block(
         title=f"Lessons for {kind}",
         label="Accepted by review.",
@@ -150,19 +148,13 @@ def rules_block(kind: str, head: Head, most: int = _LOOKED_INTO, cwd: Path | Non
     )
 
 
-def _checked(item: str, cwd: Path) -> str:
-    """The lesson, with a word on a file of the project it tells to use that is not there any more."""
-    from lessonbook.core.cited import gone, marked
+def _checked(items: Sequence[str], cwd: Path) -> tuple[str, ...]:
+    """The lessons, each with a word on what it tells to use and the project does not have any more."""
+    from lessonbook.actions.cited_here import Here
+    from lessonbook.core.cited import marked
 
-    return marked(item, gone(item, lambda path: _is_there(path, cwd)))
-
-
-def _is_there(path: str, cwd: Path) -> bool:
-    """Whether the path leads somewhere from the folder or one above it; where nobody can tell, it does."""
-    try:
-        return any((folder / path).exists() for folder in (cwd, *cwd.parents[:_ABOVE]))
-    except (OSError, ValueError):
-        return True
+    here = Here(cwd)
+    return tuple(marked(item, here.not_there(item)) for item in items)
 
 
 def _record_block(settings: Settings, learned: bool) -> Block:

@@ -18,6 +18,7 @@ WHY = {
     "recorded": "An agent or a person recorded it as a lesson.",
     "replayed": "A past request, played again with it, took a shorter way to an answer at least as good.",
     "retire": "It takes out a lesson that changed nothing, or tells to use what is gone.",
+    "rewrite": "It says a lesson another way: as it stands it changed nothing, or tells to run what works no more.",
     "skill": "An agent offered a skill that it wrote while it worked.",
 }
 """What each kind of evidence means, in a sentence."""
@@ -36,6 +37,7 @@ _REPLAY = {
     "spent": "What it cost",
 }
 _EXAMPLES = {"failed": "What failed", "error": "How it failed", "worked": "What worked", "said": "What was said"}
+_EXAMPLES |= {"effect": "What it did so far", "gone": "Not there any more"}
 
 
 class Mark(Value):

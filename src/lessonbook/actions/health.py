@@ -195,7 +195,7 @@ def _measured(
     }
     largest = {agent: (size.largest, size.largest_bytes) for agent, size in sizes.items()}
     now = Measure(health.at, {agent: size.bytes for agent, size in sizes.items()}, ours, largest)
-    earlier = folder.measures()
+    earlier = folder.measures(health.at)
     if keep and all(now.at - one.at >= LEAST * _DAY for one in earlier[-1:]):
         with folder.alone():
             folder.keep_measures([*earlier, now])
@@ -210,4 +210,4 @@ def _cleanable(places: Places, work: int) -> Iterator[tuple[str, int]]:
         yield "work folders of nights: the night removes them (nightly.keep_days)", work
     for top in (places.data, places.state):
         for path in sorted([*top.glob("*.damaged*"), *top.glob("*/*.damaged*")]):
-            yield f"{path}: set aside, remove it when you need it no more", path.stat().st_size
+            yield f"{path}: set aside, remove it when you need it no more", measured([path]).bytes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -57,10 +57,7 @@ def decide(places: Places, bounds: Bounds, now: float, name: str, decision: Deci
     plain = replace(decision, note=redact(clean_line(decision.note)).text)
     with folder.alone():
         decided = folder.decisions()
-        folder.keep_decisions({**decided, one.id: (*decided.get(one.id, ()), plain)})
-        checked = folder.checked()
-        if checked.pop(one.id, None) is not None:  # of another check
-            folder.keep_checked(checked)
+        _keep(folder, one.id, {**decided, one.id: (*decided.get(one.id, ()), plain)})
     return _redrafted(places, bounds, now, one)
 
 
@@ -76,8 +73,16 @@ def undo(places: Places, bounds: Bounds, now: float, name: str) -> tuple[Decisio
         rows = decided.get(one.id, ())
         if not rows:
             raise InputError(f"Nothing was decided about {one.id}.")
-        folder.keep_decisions({**decided, one.id: rows[:-1]})
+        _keep(folder, one.id, {**decided, one.id: rows[:-1]})
     return rows[-1], _redrafted(places, bounds, now, one)
+
+
+def _keep(folder: HealthFolder, id: str, decided: Mapping[str, Sequence[Decision]]) -> None:
+    """Keep decisions of which one about the defect ``id`` is other than before: what its check said is over."""
+    folder.keep_decisions(decided)
+    checked = folder.checked()
+    if checked.pop(id, None) is not None:
+        folder.keep_checked(checked)
 
 
 def _redrafted(places: Places, bounds: Bounds, now: float, before: Repeated) -> Repeated:
@@ -105,7 +110,9 @@ def check(places: Places, bounds: Bounds, now: float, env: Mapping[str, str], na
     told = {id: Checked(now, failure(decision, env)) for id, decision in last.items()}
     if told:
         with folder.alone():
-            folder.keep_checked({**folder.checked(), **told})
+            decided = folder.decisions()  # some may be decided otherwise meanwhile
+            held = {id: one for id, one in told.items() if decided.get(id, ())[-1:] == (last[id],)}
+            folder.keep_checked({**folder.checked(), **held})
     return tuple(each for each in known(places, bounds, now) if each.id in told)
 
 

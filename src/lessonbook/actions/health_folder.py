@@ -56,21 +56,21 @@ class HealthFolder:
     def decisions(self) -> dict[str, tuple[Decision, ...]]:
         """Return what was decided about each defect, the last decision last.
 
-        Raises ``StoreError`` where the file is damaged: what a person decided is not written over.
+        Raises ``StoreError`` where the file is not as we write it: what a person decided is not written over.
         """
         path = self.top / "decisions.json"
         try:
             return decisions_of(json.loads(files.read_bytes(path) or b"{}"))
         except (ValueError, RecursionError) as error:
-            raise StoreError(f"{path} is no JSON any more; mend it, or remove it and decide again.") from error
+            raise StoreError(f"{path} is not as it was written; mend it, or remove it and decide again.") from error
 
     def keep_decisions(self, decided: Mapping[str, Sequence[Decision]]) -> None:
         """Write all decisions, whole. Raises ``StoreError``."""
         _write(self.top / "decisions.json", as_document(decided))
 
-    def measures(self) -> list[Measure]:
-        """Return the measures of the last nights, the oldest first."""
-        return measures_of(_read(self.top / "measures.json"))
+    def measures(self, now: float) -> list[Measure]:
+        """Return the measures of the last nights, the oldest first; none that is yet to come: some clock was wrong."""
+        return [one for one in measures_of(_read(self.top / "measures.json")) if one.at <= now]
 
     def keep_measures(self, measures: Sequence[Measure]) -> None:
         """Write the last measures. Raises ``StoreError``."""
@@ -83,7 +83,7 @@ class HealthFolder:
         for id, row in found.items() if isinstance(found, dict) else ():
             try:
                 told[str(id)] = Checked(float(row["at"]), str(row["why"]))
-            except (KeyError, TypeError, ValueError):
+            except (KeyError, TypeError, ValueError, OverflowError):
                 continue
         return told
 

@@ -54,8 +54,8 @@ def record_of(night: Night) -> dict[str, Any]:
 
 
 def _watched(one: Watched) -> dict[str, Any]:
-    lesson, retirement = one.lesson, one.retirement
-    return {"book": one.book.name, "id": lesson.id, "effect": one.outcome.effect.value, "retirement": retirement}
+    effect, changes = one.outcome.effect.value, {"retirement": one.retirement, "rewrite": one.rewrite}
+    return {"book": one.book.name, "id": one.lesson.id, "effect": effect, **changes}
 
 
 def _round_offer(one: Played) -> dict[str, Any]:
@@ -113,6 +113,8 @@ def _of_watch(night: Night) -> Iterator[str]:
     for one in lessons:
         if one.retirement:
             yield f"- proposed to take out as {one.retirement}: {one.lesson.title}"
+        if one.rewrite:
+            yield f"- proposed to rewrite as {one.rewrite}: {one.lesson.title}"
 
 
 def _of_replays(night: Night) -> Iterator[str]:

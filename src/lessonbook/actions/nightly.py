@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from lessonbook.actions import tidying
+from lessonbook.actions.mending import mend
 from lessonbook.actions.night_folder import Folder
 from lessonbook.actions.night_health import looked
 from lessonbook.actions.night_models import ask, run_worst
@@ -21,7 +22,7 @@ from lessonbook.actions.night_told import Night
 from lessonbook.actions.propose import OFF, propose
 from lessonbook.actions.review import NamedBook, books
 from lessonbook.actions.session_notes import ended
-from lessonbook.actions.watch import retire, watch
+from lessonbook.actions.watch import watch
 from lessonbook.book import compacting
 from lessonbook.book.candidates import COMPACTION
 from lessonbook.book.head import read
@@ -99,7 +100,7 @@ class Nightly:
         point("night.compacted")
         self._propose()
         point("night.proposed")
-        self._watch()
+        self._watch(purse)
         point("night.watched")
         if self.replay:
             self._replay(folder, purse)
@@ -164,11 +165,16 @@ class Nightly:
         for wrong in self.told.proposed.failed:
             self.told.fail("proposing", wrong)
 
-    def _watch(self) -> None:
-        """Look what became of accepted lessons, and propose to take out those that did not help."""
+    def _watch(self, purse: Purse) -> None:
+        """Look what became of accepted lessons, and propose to rewrite or to take out those that did not help."""
+
+        def chat(prompt: str) -> str:
+            return ask(self.night.editor, "editor", prompt, purse, self.night, self.places, "watch")
+
         try:
             found = watch(None, self.places, self.settings, env=self.env)
-            found = found if self.dry_run else retire(found, int(self.clock()), self.random_hex)
+            asked = chat if self.replay and self.night.editor is not None else None
+            found = found if self.dry_run else mend(found, int(self.clock()), self.random_hex, asked)
         except LessonbookError as error:
             self.told.fail("watching", error)
             return

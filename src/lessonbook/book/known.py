@@ -29,6 +29,11 @@ class Known:
         own = _paragraphs(text)
         return key in self.keys or (bool(own) and own <= self.paragraphs)
 
+    def waits(self, start: str) -> bool:
+        """Whether a candidate waits whose key begins so."""
+        waiting = (one for one in (self.decided.records if self.decided else ()) if one.twin.became == "pending")
+        return any(key.startswith(start) for one in waiting for key in one.keys)
+
     def twins(self, key: str, text: str) -> tuple[Twin, ...]:
         """Return the candidates about the same key or that say nearly the same, with what became of each."""
         if self.decided is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from lessonbook.book.start import ready
 from lessonbook.core.candidate import is_candidate_id
 from lessonbook.core.errors import InputError, StoreError
 from lessonbook.core.expiry import without
-from lessonbook.core.paragraphs import split
+from lessonbook.core.paragraphs import join, split
 from lessonbook.system import git
 from lessonbook.system.gitbatch import NewCommit, RefMove, Write, read_objects, read_tree, write_commits
 
@@ -28,7 +28,7 @@ class Offer:
     title: str
     """One line; the commit's subject is ``Lesson from a replay: <title>``."""
     rule: str | None = None
-    """The paragraph to put at the end of ``AGENTS.md``."""
+    """The paragraph to put at the end of ``AGENTS.md``, or in the place of the one that it ``retires``."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Whole files by path, such as ``skills/sizes/SKILL.md``."""
     trailers: tuple[tuple[str, str], ...] = ()
@@ -98,9 +98,8 @@ def _commit(item: Offer, head: str, agents: bytes, now: int) -> NewCommit:
     writes = [Write(path.encode(), text.encode()) for path, text in item.files.items()]
     writes += [Write(path.encode()) for path in item.removes]
     if item.retires:
-        agents = _taken_out(agents, item.retires)
-        writes += [] if item.rule else [Write(AGENTS, agents)]
-    if item.rule:
+        writes.append(Write(AGENTS, _changed(agents, item.retires, item.rule)))
+    elif item.rule:
         writes.append(Write(AGENTS, _appended(agents, item.rule)))
     author = f"{git.NAME} <{git.EMAIL}> {now} +0000".encode()
     return NewCommit(head, author, _message(item).encode(), tuple(writes))
@@ -113,11 +112,19 @@ def _appended(agents: bytes, rule: str) -> bytes:
     return before + end + end + paragraph if before else paragraph
 
 
-def _taken_out(agents: bytes, paragraph: str) -> bytes:
+def _changed(agents: bytes, paragraph: str, rule: str | None) -> bytes:
+    """The file with ``rule`` in the place of a paragraph, or without it; with ``rule`` at its end where it has none."""
     text = agents.decode("utf-8", "surrogateescape")
     wanted = paragraph.replace("\r\n", "\n").strip()
-    lines = [one.line + 1 for one in split(text) if one.text.replace("\r\n", "\n").strip() == wanted]
-    return without(text, lines).encode("utf-8", "surrogateescape") if lines else agents
+    found = [one for one in split(text) if one.text.replace("\r\n", "\n").strip() == wanted]
+    if not found:
+        return _appended(agents, rule) if rule else agents
+    if not rule:
+        return without(text, [one.line + 1 for one in found]).encode("utf-8", "surrogateescape")
+    end = "\r\n" if "\r\n" in text else "\n"
+    new = end.join(rule.strip().splitlines()) + (end if found[0].text.endswith("\n") else "")
+    parts = [replace(one, text=new) if one.line == found[0].line else one for one in split(text)]
+    return join(parts).encode("utf-8", "surrogateescape")
 
 
 def _message(item: Offer) -> str:

@@ -45,6 +45,16 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
+class Apart:
+    """What keeps an agent's own state in the folder of a run, and its writes to that folder."""
+
+    links: tuple[tuple[str, str], ...] = ()
+    """Its settings and its login: ``(link, where it leads)``. Nothing of them is copied."""
+    writes: tuple[str, ...] = ()
+    """What else it has to write to, such as the file of its login: that changes whenever the login is renewed."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ran:
     """How a run ended, by what the agent says itself: many exit 0 although they failed."""
 

@@ -144,7 +144,7 @@ def _of_shell(call: Call, failure: Failure) -> Defect | None:
     signal, command = _DIED.get(call.exit_code or 0), failure.command
     if signal is None or command is None or is_check(command) or "/" in command.program:
         return None
-    return Defect(DefectKind.CRASH, scrubbed(clean_line(command.program)), f"ended by {signal}", Proof.PROJECTS)
+    return Defect(DefectKind.CRASH, _named(command.program), f"ended by {signal}", Proof.PROJECTS)
 
 
 def _defect(kind: DefectKind, call: Call, proof: Proof = Proof.SESSIONS, first: int = 0) -> Defect:
@@ -153,7 +153,11 @@ def _defect(kind: DefectKind, call: Call, proof: Proof = Proof.SESSIONS, first: 
     lines = plain_lines(said(call))
     error = _NUMBERS.sub("0", " ".join(lines[:first]) if first else error_of(lines))
     masked = bound(mask(error).replace("<hex>", "N"), LINE_LIMIT)[0]  # a long number is a number all the same
-    return Defect(kind, scrubbed(clean_line(call.name)), masked, proof)
+    return Defect(kind, _named(call.name), masked, proof)
+
+
+def _named(tool: str) -> str:
+    return bound(scrubbed(clean_line(tool)), LINE_LIMIT)[0]
 
 
 def said(call: Call) -> str:

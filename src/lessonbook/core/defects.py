@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -98,11 +98,13 @@ def repeated(
 ) -> tuple[Repeated, ...]:
     """Return the defects met in at least ``least`` sessions, and all that were decided about; those to act on first.
 
-    What its proof needs must differ, too: two models, or two projects.
+    What its proof needs must differ, too: two models, or two projects. A time that is yet to come is none: some clock
+    was wrong.
     """
     met: dict[str, list[Sighting]] = defaultdict(list)
     for sighting in sightings:
-        met[sighting.defect].append(sighting)
+        to_come = sighting.at is not None and sighting.at > now + _DAY
+        met[sighting.defect].append(replace(sighting, at=None) if to_come else sighting)
     found = []
     for one in told:
         decisions = decided.get(one.id, ())
@@ -175,21 +177,26 @@ def parts(version: str) -> tuple[int, ...]:
 
 
 def decisions_of(document: object) -> dict[str, tuple[Decision, ...]]:
-    """Return what a file says was decided about each defect, the last decision last; what is damaged is left out."""
-    found = document if isinstance(document, dict) else {}
-    decided = {str(id): tuple(_decisions(rows)) for id, rows in found.items() if isinstance(rows, list)}
-    return {id: rows for id, rows in decided.items() if rows}
+    """Return what a file says was decided about each defect, the last decision last.
+
+    Raises ``ValueError`` where any of it is not as ``as_document`` writes it: what is left out here would be lost when
+    the next decision is written.
+    """
+    if not isinstance(document, dict) or not all(isinstance(rows, list) for rows in document.values()):
+        raise ValueError("no decisions")
+    try:
+        return {str(id): tuple(map(_decision, rows)) for id, rows in document.items() if rows}
+    except (KeyError, TypeError, OverflowError) as error:
+        raise ValueError("no decisions") from error
 
 
-def _decisions(rows: Iterable[Any]) -> Iterable[Decision]:
-    for row in rows:
-        try:
-            since = None if row["since"] is None else float(row["since"])
-            check = tuple(map(str, row["check"]))
-            kind, note, version = DecisionKind(row["kind"]), str(row["note"]), str(row["version"])
-            yield Decision(kind, float(row["at"]), note, since, version, check, str(row["folder"]))
-        except (KeyError, TypeError, ValueError):
-            continue
+def _decision(row: Any) -> Decision:
+    since = None if row["since"] is None else float(row["since"])
+    texts = (row["note"], row["version"], row["folder"], *row["check"])
+    if not isinstance(row["check"], list) or not all(isinstance(text, str) for text in texts):
+        raise ValueError("no decision")
+    note, version, folder, *check = texts
+    return Decision(DecisionKind(row["kind"]), float(row["at"]), note, since, version, tuple(check), folder)
 
 
 def as_document(decided: Mapping[str, Sequence[Decision]]) -> dict[str, Any]:

@@ -109,12 +109,14 @@ def plain_lines(text: str) -> list[str]:
         text = _ANSI.sub("", text)
     if "<" in text:
         text = _TAG.sub("", text)
-    lines = (" ".join(raw.split()) for raw in text.split("\n"))
+    lines = map(" ".join, map(str.split, text.split("\n")))
     return [line for line in lines if line and not (line[0] in _HEADER_STARTS and _HEADER.match(line))]
 
 
 def _first_telling(lines: list[str]) -> str:
     """The first line that tells, looked for by what every such line holds: most lines are never looked at."""
+    if lines and _tells(lines[0]):
+        return lines[0]
     whole = "\n".join(lines).lower()
     if len(whole) != sum(map(len, lines)) + max(len(lines) - 1, 0):  # a letter that is longer in small ones
         return next((line for line in lines if _tells(line)), "")

@@ -62,6 +62,8 @@ _ABSENT_MODULE = re.compile(
     r"(?:E )?((?:\w+Error(?: \[\w+\])?: )?(?:No module named|Cannot find (?:module|package)) ['\"][@\w./-]+['\"].*)"
 )
 _SOME_TEST_RAN = re.compile(r"\b[1-9]\d* (?:passed|failed|passing|failing)\b|\bpass [1-9]|\bRan [1-9]\d* tests?\b")
+_OF_MODULE = ("No module named", "Cannot find")
+"""One of these is in every line that ``_ABSENT_MODULE`` matches."""
 _OF_FILES = re.compile(r"Test (?:Suites|Files):? ")
 
 
@@ -196,6 +198,9 @@ def _shell_trouble(lines: list[str]) -> tuple[Trouble | None, str]:
 
 def _absent_module(lines: list[str]) -> str:
     """The line that names the module a check could not import; ``""`` where there is none, or a test ran."""
+    whole = "\n".join(lines)
+    if not any(sign in whole for sign in _OF_MODULE):
+        return ""
     found = next((match[1] for line in lines if _of_module(line) and (match := _ABSENT_MODULE.match(line))), "")
     if not found or any(_SOME_TEST_RAN.search(line) and not _OF_FILES.match(line) for line in lines):
         return ""
@@ -203,7 +208,7 @@ def _absent_module(lines: list[str]) -> str:
 
 
 def _of_module(line: str) -> bool:
-    return "No module named" in line or "Cannot find" in line
+    return any(sign in line for sign in _OF_MODULE)
 
 
 def _responsible(commands: tuple[Command, ...], error: str) -> Command | None:

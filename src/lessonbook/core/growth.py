@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 MB = 1_000_000
@@ -79,9 +80,9 @@ def measures_of(document: object) -> list[Measure]:
     for row in document if isinstance(document, list) else ():
         try:
             found.append(Measure(float(row["at"]), _sizes(row["agents"]), _sizes(row["ours"])))
-        except (KeyError, TypeError, ValueError, AttributeError):
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             continue
-    return sorted(found, key=lambda one: one.at)
+    return sorted((one for one in found if isfinite(one.at)), key=lambda one: one.at)
 
 
 def _sizes(table: Mapping[str, Any]) -> dict[str, int]:

@@ -27,6 +27,7 @@ _NAMED = (
     r"""(?:(?<=")(?P<s>[^"\\\n]{4,512}+)(?=\\{0,3}")|(?<=')(?P<s2>[^'\\\n]{4,512}+)(?=\\{0,3}')"""
     rf"|(?P<s3>(?(p){_PASSWORD_VALUE}|{_VALUE})))"
 )
+_BROKEN = r"(?=[\w+/=-]*\d)(?=[\w+/=-]*[a-z])(?=[\w+/=-]*[A-Z])[A-Za-z0-9+/=_-]{16,}+(?=[ \t]*+\r?(?:\n|\Z))"
 _FLAG = (
     r"(?<![\w-])--?(?:[a-z]{1,16}-){0,3}"
     r"(?P<name>password|passwd|passphrase|pass|token|api-?key|secret(?:-key)?|access-key|auth)"
@@ -137,6 +138,11 @@ def _cookies(match: re.Match[str]) -> bool:
 
 
 CONTEXT_RULES = (
+    # The rest of a secret that a terminal or a person broke over lines: nothing else stands on them.
+    Rule(
+        (LABEL.lower(),),
+        rf"{re.escape(LABEL)}[ \t]*+\r?\n[ \t>|]*+(?P<s>{_BROKEN}(?:[ \t]*+\r?\n[ \t>|]*+{_BROKEN})*+)",
+    ),
     # RFC 3986 userinfo: the password only, so that a reader still sees which server is meant.
     Rule(("://",), r"""://[^\s/:@"'<>?#]{0,128}:(?P<s>[^\s/"'<>?#]{1,256})@(?=[\w.\[-])""", _written_out),
     Rule(("://",), r"://(?P<s>[A-Za-z0-9_-]{20,128})(?::[a-z-]{0,20})?@", lambda match: is_jumbled(match["s"])),

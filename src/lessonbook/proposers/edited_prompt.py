@@ -48,7 +48,7 @@ all and has {size:,}. If no edit is worth it, answer NONE."""
 
 def prompt(evidence: Sequence[Proposal], files: Mapping[str, str], names: Names) -> str:
     """Return the question about one book. Names, addresses, numbers, home folders and secrets are taken out."""
-    told = "\n".join(_evidence(number, one, names) for number, one in enumerate(evidence, 1))
+    told = "\n".join(told_of(number, one, names) for number, one in enumerate(evidence, 1))
     shown = [f"--- {path}\n{_file(text, names)}" for path, text in list(files.items())[:_FILES_MOST] if text.strip()]
     return _ASK.format(
         evidence=told,
@@ -59,7 +59,8 @@ def prompt(evidence: Sequence[Proposal], files: Mapping[str, str], names: Names)
     )
 
 
-def _evidence(number: int, one: Proposal, names: Names) -> str:
+def told_of(number: int, one: Proposal, names: Names) -> str:
+    """Return one piece of evidence in a few lines, scrubbed."""
     found = one.evidence
     lines = [f"{number}. {found.kind}: {found.count} times in {len(found.sessions)} sessions"]
     lines += [f"   {name}: {_line(text, names)}" for name, text in found.examples.items()]
@@ -69,14 +70,15 @@ def _evidence(number: int, one: Proposal, names: Names) -> str:
 
 
 def _line(text: str, names: Names) -> str:
-    return bound(" ".join(_without(text, names).split()), _EXAMPLE_MOST)[0]
+    return bound(" ".join(without(text, names).split()), _EXAMPLE_MOST)[0]
 
 
 def _file(text: str, names: Names) -> str:
-    return bound(_without(clean_body(text), names), _FILE_MOST)[0]
+    return bound(without(clean_body(text), names), _FILE_MOST)[0]
 
 
-def _without(text: str, names: Names) -> str:
+def without(text: str, names: Names) -> str:
+    """Return a text without secrets, people's names and marks of our own."""
     # Marks of our own in a text would end the material, or begin an edit.
     plain = text.replace("=====", "=").replace("<<<<", "<").replace(">>>>", ">")
     return names.without(scrubbed(plain), guess=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lessonbook.core.candidate import Evidence
 from lessonbook.core.failure import Trouble
@@ -75,6 +75,19 @@ def where(session: Session, turn: Turn, call: Call | None = None) -> Where:
     """Return where a turn (and one of its calls) stands."""
     at = (call.at if call else None) or turn.started or session.started
     return Where(session.agent, session.id, session.path, turn.n, at, project_of(session), session.cwd, session.repo)
+
+
+def moved(incidents: Iterable[Incident], session: Session) -> list[Incident]:
+    """Return the incidents of a session as of the project and the repository that it is known to be of by now."""
+    project, places = project_of(session), dict[Where, Where]()
+    found = []
+    for one in incidents:
+        old = one.where
+        if old.repo != session.repo or old.project != project:
+            new = places.get(old) or places.setdefault(old, replace(old, repo=session.repo, project=project))
+            one = replace(one, where=new)
+        found.append(one)
+    return found
 
 
 def project_of(session: Session) -> str:

@@ -54,7 +54,7 @@ def _joined(group: list[Draft]) -> Draft:
     matches = [_USE.match(draft.proposal.rule or "") for draft in ordered]
     found = [match for match in matches if match is not None]
     first = found[0]
-    good, names = first["good"], _either(list(dict.fromkeys(match["bad"] for match in found)))
+    good, names = first["good"], either(list(dict.fromkeys(match["bad"] for match in found)))
     if len({match["good"] for match in found}) > 1:
         bad, better = (first[side].strip("`").split()[0] for side in ("bad", "good"))
         good, names = f"`{better} …`", f"`{bad} …`"
@@ -72,7 +72,8 @@ def _joined(group: list[Draft]) -> Draft:
     )
 
 
-def _either(names: list[str]) -> str:
+def either(names: list[str]) -> str:
+    """Return ``a, b or c``."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 

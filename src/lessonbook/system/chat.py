@@ -31,6 +31,7 @@ _DOING = {
     "summary": "summing up old episodes",
     "extract": "extracting",
     "propose": "the proposer edited",
+    "watch": "rewriting a lesson",
 }
 
 

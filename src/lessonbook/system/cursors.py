@@ -152,7 +152,10 @@ def cursors(path: Path | None, tables: str = "") -> Iterator[Cursors]:
 
 def _opened(path: Path, tables: str) -> sqlite3.Connection:
     for again in (False, True):
-        db = sqlite3.connect(path, timeout=_WAIT, isolation_level=None)
+        try:
+            db = sqlite3.connect(path, timeout=_WAIT, isolation_level=None)
+        except sqlite3.Error as error:
+            raise StoreError(f"{path} cannot be opened: {error}.") from error
         try:
             db.executescript(tables)
             db.execute("BEGIN IMMEDIATE")

@@ -155,13 +155,15 @@ def make_private_file(path: Path) -> None:
     A file that is there is not opened: to close it would drop every POSIX lock this process holds on it, and with them
     what tells other processes that a database is in use.
     """
-    target = path.resolve() if path.is_symlink() else path
     try:
+        target = path.resolve() if path.is_symlink() else path
         target.parent.mkdir(parents=True, exist_ok=True)
         if not target.exists():
             with suppress(FileExistsError):  # made meanwhile
                 os.close(os.open(target, os.O_RDONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         mode = target.stat().st_mode
+    except RuntimeError as error:  # how some versions of Python say that links lead in a circle
+        raise StoreError(f"{path} is a symbolic link that leads nowhere; nothing was made.") from error
     except OSError as error:
         raise StoreError(f"{path} cannot be made: {reason(error)}.") from error
     if stat.S_ISDIR(mode):

@@ -33,6 +33,8 @@ class AgentSettings:
     run_dollars: float | None = None
     """The most one run may cost; needed where the agent does not stop by itself."""
     model_hosts: tuple[str, ...] = ()
+    writes: tuple[str, ...] | None = None
+    """What it may write to beside the folder of its run, and nothing else then; ``None`` leaves it to the agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,7 @@ def _agent(document: Mapping[str, Any], name: str) -> AgentSettings:
         transcripts=str(Path(folder).expanduser()) if (folder := _text(table, f"{key}.transcripts")) else "",
         run_dollars=_maybe(table, f"{key}.run_dollars"),
         model_hosts=_words(table, f"{key}.model_hosts"),
+        writes=_folders(table, f"{key}.writes"),
     )
 
 
@@ -148,6 +151,16 @@ def _words(table: Mapping[str, Any], key: str) -> tuple[str, ...]:
     if not isinstance(found, list) or not all(isinstance(word, str) and word and "\0" not in word for word in found):
         raise SetupError(f"{key} must be a list of words in the configuration, not {found!r}.")
     return tuple(found)
+
+
+def _folders(table: Mapping[str, Any], key: str) -> tuple[str, ...] | None:
+    if _last(key) not in table:
+        return None
+    found = tuple(str(Path(folder).expanduser()) for folder in _words(table, key))
+    wrong = next((folder for folder in found if not Path(folder).is_absolute() or ":" in folder), None)
+    if wrong is not None:
+        raise SetupError(f"{key} must name folders from the root or from ~, without a colon, not {wrong!r}.")
+    return found
 
 
 def _number(

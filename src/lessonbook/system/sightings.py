@@ -29,11 +29,12 @@ class Sightings:
         """How far transcripts were read; committed with what is kept here."""
 
     def told(self) -> list[Told]:
-        """Return every defect that was ever met."""
+        """Return every defect that was ever met; none of a kind that only a later version of ours knows."""
         rows = self.cursors.run("SELECT id, kind, tool, error, proof, said, asked FROM defect ORDER BY id")
         return [
             Told(id, Defect(DefectKind(kind), tool, error, Proof(proof)), said, asked)
             for id, kind, tool, error, proof, said, asked in rows
+            if kind in iter(DefectKind) and proof in iter(Proof)
         ]
 
     def all(self) -> list[Sighting]:

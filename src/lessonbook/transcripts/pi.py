@@ -78,8 +78,9 @@ class OmpReader(PiReader):
         return any(map(_is_own, found)) and _is_omp(path, found)
 
     def roots(self, home: str, env: dict[str, str]) -> Sequence[str]:
-        """Return the folder of the sessions, and that of the profiles."""
-        return [f"{home}/.omp/agent/sessions", f"{home}/.omp/profiles"]
+        """Return the folder of the sessions, also under ``PI_CODING_AGENT_DIR`` where set, and that of the profiles."""
+        own = [f"{env['PI_CODING_AGENT_DIR']}/sessions"] if env.get("PI_CODING_AGENT_DIR") else []
+        return [*own, f"{home}/.omp/agent/sessions", f"{home}/.omp/profiles"]
 
 
 def _survey(path: str, tally: Tally) -> Tree:

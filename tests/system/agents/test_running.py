@@ -7,18 +7,18 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from lessonbook.core.agent_run import Network, Permission, Task
+from lessonbook.core.agent_run import Apart, Network, Permission, Task
 from lessonbook.core.errors import InputError, SetupError
 from lessonbook.system.agents import guard, running
 from lessonbook.system.agents.command import Command
 from lessonbook.system.agents.registry import AGENTS, runner
-from lessonbook.system.agents.running import can_fence, run_agent, surroundings, ways_out
+from lessonbook.system.agents.running import can_fence, can_keep, run_agent, surroundings, ways_out
 from lessonbook.system.night_settings import AgentSettings
 
 WRITTEN = "until [ -s far ]; do sleep 0.05; done"
@@ -205,7 +205,19 @@ def test_the_proxy_leads_to_the_models_hosts_and_to_no_other(model: str) -> None
         f"CONNECT 127.0.0.1:{port} HTTP/1.1",
         "nonsense",
     ]
-    words = [sys.executable, "-I", "-S", guard.__file__, "20", "localhost", sys.executable, "-c", TUNNEL, *asked]
+    words = [
+        sys.executable,
+        "-I",
+        "-S",
+        guard.__file__,
+        "20",
+        "localhost",
+        "anywhere",
+        sys.executable,
+        "-c",
+        TUNNEL,
+        *asked,
+    ]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     forbidden = "HTTP/1.1 403 Forbidden"
     assert done.stdout.splitlines() == [
@@ -228,6 +240,116 @@ for first in sys.argv[1:]:
         lines = got.decode().splitlines()
         print((lines[0] if b" 403 " in got else lines[-1]) if lines else "nothing")
 """
+
+
+class Keeping(Command):
+    """A command whose state is in the folder of the run."""
+
+    links: tuple[tuple[str, str], ...] = ()
+    writes: tuple[str, ...] = ()
+
+    def apart(self, task: Task, env: Mapping[str, str]) -> Apart:
+        return Apart(self.links, self.writes)
+
+
+ONLY = pytest.mark.skipif(not can_keep(), reason="this system lets nobody keep writes to a folder")
+TRY = """
+for file in in ../work/in ../beside/in ../out ../../login /tmp/lessonbook-out; do echo x 2>&- >> $file; done
+echo ok
+"""
+
+
+def kept(tmp_path: Path, network: Network) -> str:
+    """Run a script that tries to write everywhere; return what it said."""
+    for name in ("work", "beside"):
+        (tmp_path / "run" / name).mkdir(parents=True)
+    (tmp_path / "login").write_text("x\n")
+    agent = Keeping("mine", ["sh", "-c", TRY.replace("../out", "../../out")], "claude", "", ())
+    agent.links = ((str(tmp_path / "run/beside/settings"), str(tmp_path / "login")),)
+    agent.writes = (str(tmp_path / "login"), str(tmp_path / "absent"))
+    asked = Task("p", str(tmp_path / "run/work"), str(tmp_path / "run/beside"), "id", seconds=20.0, network=network)
+    return run_agent(agent, asked).reply
+
+
+@ONLY
+@pytest.mark.parametrize("network", [Network.OPEN, Network.NONE])
+def test_writes_are_kept_to_the_folder_of_the_run(tmp_path: Path, network: Network) -> None:
+    assert kept(tmp_path, network) == "ok"
+    run = tmp_path / "run"
+    assert (run / "work/in").read_text() == "x\nx\n" and (run / "beside/in").read_text() == "x\n"
+    assert (run / "beside/settings").readlink() == tmp_path / "login"
+    assert (tmp_path / "login").read_text() == "x\nx\n", "its login is where it was, and can be renewed"
+    assert not (tmp_path / "out").exists() and not Path("/tmp/lessonbook-out").exists()
+
+
+@ONLY
+def test_what_is_kept_to_a_folder_cannot_free_itself(tmp_path: Path) -> None:
+    script = (
+        "mount -o remount,rw,bind / 2>&-; mount -o remount,rw / 2>&-; umount -l . 2>&-; echo x 2>&- > ../out; echo ok"
+    )
+    agent = Keeping("mine", ["sh", "-c", script], "claude", "", ())
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work/beside").mkdir()
+    asked = Task("p", str(tmp_path / "work"), str(tmp_path / "work/beside"), "id", seconds=20.0, network=Network.OPEN)
+    assert run_agent(agent, asked).reply == "ok"
+    assert not (tmp_path / "out").exists()
+
+
+@ONLY
+def test_a_person_says_what_an_agent_may_write_to(tmp_path: Path) -> None:
+    for name in ("work", "work/beside", "own"):
+        (tmp_path / name).mkdir()
+    words = ("sh", "-c", "echo x > in; echo x > ../own/in; echo x 2>&- > ../out; echo ok")
+    agent = runner("mine", AgentSettings(words, reader="claude", writes=(str(tmp_path / "own"),)))
+    asked = Task("p", str(tmp_path / "work"), str(tmp_path / "work/beside"), "id", seconds=20.0, network=Network.OPEN)
+    assert run_agent(agent, asked).reply == "ok"
+    assert (tmp_path / "work/in").exists() and (tmp_path / "own/in").exists() and not (tmp_path / "out").exists()
+
+
+def test_what_cannot_be_kept_is_refused(tmp_path: Path) -> None:
+    agent = runner("mine", AgentSettings(("true",), reader="claude", writes=("/a:b",)))
+    with pytest.raises(SetupError, match=r"mine cannot be kept to what agents\.mine\.writes names"):
+        run_agent(agent, task(tmp_path))
+
+
+def test_omp_has_its_state_in_the_run_and_its_login_where_it_is(home: Path, tmp_path: Path) -> None:
+    own, asked = home / ".omp/agent", task(tmp_path)
+    own.mkdir(parents=True)
+    (own / "models.yml").write_text("{}")
+    (own / "sessions").mkdir()
+    apart = AGENTS["omp"]().apart(asked, {})
+    env = AGENTS["omp"]().environment(asked)
+    agent = env["PI_CODING_AGENT_DIR"]
+    assert apart == Apart(((f"{agent}/models.yml", str(own / "models.yml")),))
+    assert (home / env["PI_CONFIG_DIR"]).resolve() == tmp_path / "beside/omp"
+    (own / "agent.db").write_text("")
+    apart = AGENTS["omp"]().apart(asked, {})
+    assert (
+        apart is not None
+        and apart.writes == (str(own),)
+        and (f"{agent}/agent.db", str(own / "agent.db")) in apart.links
+    )
+    for name, folder in (("OMP_PROFILE", ".omp/profiles/x/agent"), ("XDG_DATA_HOME", "data/omp")):
+        (home / folder).mkdir(parents=True)
+        (home / folder / "agent.db").write_text("")
+        env = {name: "x" if name == "OMP_PROFILE" else str(home / "data")}
+        apart = AGENTS["omp"]().apart(asked, env)
+        assert apart is not None and apart.writes == (str(home / folder),)
+
+
+def test_hermes_has_its_state_in_the_run_and_its_login_where_it_is(home: Path, tmp_path: Path) -> None:
+    own, asked = home / ".hermes", task(tmp_path)
+    own.mkdir()
+    for name in ("config.yaml", "auth.json", "state.db"):
+        (own / name).write_text("")
+    apart = AGENTS["hermes"]().apart(asked, {})
+    mine = AGENTS["hermes"]().environment(asked)["HERMES_HOME"]
+    assert mine.startswith(str(tmp_path / "beside"))
+    assert apart == Apart(
+        ((f"{mine}/config.yaml", str(own / "config.yaml")), (f"{mine}/auth.json", str(own / "auth.json"))),
+        (str(own / "auth.json"),),
+    )
+    assert AGENTS["hermes"]().apart(asked, {"HERMES_HOME": str(tmp_path)}) == Apart()
 
 
 def test_a_name_that_is_no_agent_needs_a_command() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 from time import time
 
@@ -45,10 +46,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", nargs="?", default="", metavar="ID", help="which defect: its id, or its beginning")
     which.add_from(parser, "list: read these files or folders and keep nothing, not the agents' own")
     parser.add_argument("--all", action="store_true", help="list, drafts: also what is fixed or dismissed")
-    parser.add_argument("--note", default="", metavar="TEXT", help="dismiss, fixed: why, or by what")
-    parser.add_argument("--check", default="", metavar="CMD", help="fixed: a command that ends with 0 while it holds")
+    parser.add_argument("--note", metavar="TEXT", help="dismiss, fixed: why, or by what")
+    parser.add_argument("--check", metavar="CMD", help="fixed: a command that ends with 0 while it holds")
     parser.add_argument("--since", metavar="WHEN", help="fixed: from this day on, such as 2026-03-01, or 3d ago")
-    parser.add_argument("--version", default="", metavar="V", help="fixed: from this version of the agent on")
+    parser.add_argument("--version", metavar="V", help="fixed: from this version of the agent on")
 
 
 def run(args: argparse.Namespace, out: Out) -> int:
@@ -67,7 +68,7 @@ def run(args: argparse.Namespace, out: Out) -> int:
 def _check(args: argparse.Namespace) -> None:
     """Refuse what the action does not take, before anything is opened."""
     for name, (option, actions) in _OPTIONS.items():
-        if getattr(args, name) and args.do not in actions:
+        if getattr(args, name) not in (None, False) and args.do not in actions:
             raise InputError(f"--{option} belongs to `lessonbook health {actions[-1]}`.")
     if args.do in _NEEDS_ID and not args.id:
         raise InputError(f"Say which defect: `lessonbook health {args.do} ID`; `lessonbook health` lists them.")
@@ -140,12 +141,13 @@ def _decision(args: argparse.Namespace, now: float) -> Decision:
     from lessonbook.core.defects import Decision, DecisionKind, parts
 
     if args.do == "dismiss":
-        return Decision(DecisionKind.DISMISSED, now, args.note)
-    if args.version and not parts(args.version):
+        return Decision(DecisionKind.DISMISSED, now, args.note or "")
+    version = args.version or ""
+    if args.version is not None and not (parts(version) and re.fullmatch(r"[\w.+-]{1,60}", version)):
         raise InputError("--version is a version of the agent, such as 2.1.5.")
-    check = words(args.check) if args.check else ()
-    since = which.since(args.since, now) if args.since else None
-    return Decision(DecisionKind.FIXED, now, args.note, since, args.version, check, str(Path.cwd()) if check else "")
+    check = () if args.check is None else words(args.check)
+    since = None if args.since is None else which.since(args.since, now)
+    return Decision(DecisionKind.FIXED, now, args.note or "", since, version, check, str(Path.cwd()) if check else "")
 
 
 def _run_checks(args: argparse.Namespace, out: Out, where: Places, bounds: Bounds) -> int:

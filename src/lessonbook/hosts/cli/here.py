@@ -7,6 +7,10 @@ from pathlib import Path
 from lessonbook.core.errors import InputError
 from lessonbook.system.settings import Places, Settings, load, places
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lessonbook.core.ports import Chat
+
 
 def folder(named: Path | None) -> Path:
     """Return the folder a person named, or the one they are in. Raises ``InputError`` where that one is gone."""
@@ -25,3 +29,12 @@ def setup() -> tuple[Places, Settings]:
     """Return where things live and what the configuration says. Raises ``SetupError`` for a broken configuration."""
     where = places()
     return where, load(where)
+
+
+def editor(where: Places, settings: Settings, purpose: str) -> Chat:
+    """Return what asks the editor model. Raises ``SetupError`` where none is configured."""
+    from lessonbook.system.chat import ask_editor, needed
+
+    if settings.editor is None:
+        raise needed(where, purpose)
+    return lambda prompt: ask_editor(prompt, where, purpose)

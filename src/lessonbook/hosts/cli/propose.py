@@ -17,8 +17,7 @@ REFUSED = "refused: "
 if TYPE_CHECKING:
     from lessonbook.actions.propose import LeftOut, Offered, Report
     from lessonbook.actions.sessions import AgentCounts
-    from lessonbook.core.ports import Chat
-    from lessonbook.system.settings import Places, Settings
+    from lessonbook.system.settings import Settings
 
 EXAMPLES = """
   lessonbook propose                            the sessions of every agent on this machine
@@ -49,7 +48,7 @@ def run(args: argparse.Namespace, out: Out) -> int:
     from secrets import token_hex
 
     from lessonbook.actions.propose import asks, propose
-    from lessonbook.hosts.cli.here import setup
+    from lessonbook.hosts.cli.here import editor, setup
     from lessonbook.system.settings import environment
 
     where, settings = setup()
@@ -65,21 +64,12 @@ def run(args: argparse.Namespace, out: Out) -> int:
             remembered=_remembered(settings, out),
             progress=step,
             proposers=args.proposers or (),
-            chat=_editor(where, settings) if asks(settings, args.proposers or ()) else None,
+            chat=editor(where, settings, "propose") if asks(settings, args.proposers or ()) else None,
         )
     for failure in report.failed if not out.json else ():
         out.note(f"lessonbook: {failure}")
     out.result(_document(report), "\n".join(_lines(report)))
     return report.failed[0].exit_code if report.failed else 0
-
-
-def _editor(where: Places, settings: Settings) -> Chat:
-    """Return what asks the editor model. Raises ``SetupError`` where none is configured."""
-    from lessonbook.system.chat import ask_editor, needed
-
-    if settings.editor is None:
-        raise needed(where, "propose")
-    return lambda prompt: ask_editor(prompt, where, "propose")
 
 
 def _document(report: Report) -> dict[str, Any]:

@@ -13,32 +13,46 @@ from lessonbook.hosts.cli.output import Out
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lessonbook.actions.watch import Watch, Watched
-    from lessonbook.core.outcome import Outcome
 
 EXAMPLES = """
   lessonbook watch             how often each mistake came before and since its lesson was accepted
-  lessonbook watch --retire    and propose to take out the lessons that did not help"""
+  lessonbook watch --propose   and propose to rewrite or take out the lessons that did not help
+  lessonbook watch --propose --editor    let the editor model rewrite where the sessions alone show nothing better"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``watch``."""
     which.add_from(parser)
-    parser.add_argument("--retire", action="store_true", help="offer a candidate that takes out each that did not help")
+    parser.add_argument(
+        "--propose",
+        "--retire",
+        dest="propose",
+        action="store_true",
+        help="offer a candidate that rewrites each that did not help, or takes it out",
+    )
+    parser.add_argument(
+        "--editor", action="store_true", help="with --propose: ask the editor model where nothing better was seen"
+    )
 
 
 def run(args: argparse.Namespace, out: Out) -> int:
     """Read sessions, count, and say what became of each lesson."""
     from secrets import token_hex
 
-    from lessonbook.actions.watch import retire, watch
-    from lessonbook.hosts.cli.here import setup
+    from lessonbook.actions.mending import mend
+    from lessonbook.actions.watch import watch
+    from lessonbook.core.errors import InputError
+    from lessonbook.hosts.cli.here import editor, setup
     from lessonbook.system.settings import environment
 
+    if args.editor and not args.propose:
+        raise InputError("--editor goes with --propose: a text that is not offered is not asked for.")
     where, settings = setup()
+    chat = editor(where, settings, "watch") if args.editor else None
     with out.progress("reading sessions") as step:
         found = watch(which.paths(args), where, settings, env=environment(), progress=step)
-    if args.retire:
-        found = retire(found, int(time()), lambda: token_hex(3))
+    if args.propose:
+        found = mend(found, int(time()), lambda: token_hex(3), chat)
     out.result(_document(found), "\n".join(_lines(found)))
     for book, why in found.broken.items() if not out.json else ():
         out.note(f"book {book}: {why}")
@@ -46,24 +60,23 @@ def run(args: argparse.Namespace, out: Out) -> int:
 
 
 def _lines(found: Watch) -> Iterator[str]:
+    from lessonbook.actions.mending import counts
+
     if not found.lessons:
         yield "no lesson is accepted yet"
     for one in found.lessons:
         yield f"{one.outcome.effect}: {one.lesson.title}  ({one.book.name}, {_day(one.lesson.at)})"
-        yield f"    {_counts(one.outcome)}; read in {one.outcome.read:,} sessions since"
+        yield f"    {counts(one.outcome)}"
         if one.gone:
             yield f"    not there any more: {', '.join(one.gone)}"
+        if one.unsure:
+            yield f"    not checked: {', '.join(one.unsure)} (not on this machine, or not told without running it)"
+        if one.better:
+            yield f"    better: {one.better.proposal.title.removeprefix('Rewrite: ')}"
+        if one.rewrite:
+            yield f"    proposed to rewrite it: lessonbook learned diff {one.rewrite}"
         if one.retirement:
             yield f"    proposed to take it out: lessonbook learned diff {one.retirement}"
-
-
-def _counts(outcome: Outcome) -> str:
-    if not outcome.counted:
-        return "what it is about cannot be counted in calls"
-    return (
-        f"before {outcome.before:,} in {outcome.calls_before:,} calls, since {outcome.since:,} in "
-        f"{outcome.calls_since:,} ({outcome.due:.1f} were due)"
-    )
 
 
 def _day(at: int) -> str:
@@ -89,7 +102,10 @@ def _lesson(one: Watched) -> dict[str, Any]:
         "due": outcome.due,
         "read": outcome.read,
         "gone": list(one.gone),
+        "not_checked": list(one.unsure),
+        "better": one.better.proposal.rule or one.better.proposal.title if one.better else None,
         "retirement": one.retirement,
+        "rewrite": one.rewrite,
     }
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from lessonbook.core.agent_run import Permission, Ran, Task
+from lessonbook.core.agent_run import Apart, Permission, Ran, Task
 from lessonbook.core.errors import InputError
 
 
@@ -17,6 +18,8 @@ class Agent:
     permissions = frozenset(Permission)
     hosts: tuple[str, ...] = ()
     transcripts = ""
+    writes: tuple[str, ...] | None = None
+    """What the person says that it may write to beside the folder of a run; ``None`` where they do not say."""
 
     def __init__(self, program: Sequence[str] = (), more: Sequence[str] = ()) -> None:
         """``program`` starts it where its own name does not; ``more`` are words of the person's."""
@@ -42,6 +45,10 @@ class Agent:
         """Return the variables it needs."""
         return {}
 
+    def apart(self, task: Task, env: Mapping[str, str]) -> Apart | None:
+        """Return what keeps it to the folder of the run: nothing, unless its module knows how, or the person says."""
+        return None if self.writes is None else Apart(writes=self.writes)
+
     def data(self, task: Task) -> bytes:
         """Return what it reads on standard input."""
         return b""
@@ -57,3 +64,8 @@ class Agent:
 def as_data(prompt: str) -> bytes:
     """Return a prompt for standard input."""
     return prompt.encode("utf-8", "replace")
+
+
+def linked(folder: Path, own: Path, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return the links by which ``folder`` has those of the ``names`` that there are in ``own``."""
+    return tuple((str(folder / name), str(own / name)) for name in names if (own / name).exists())

@@ -1,13 +1,16 @@
 """Stands between us and an agent: starts it, and leaves nothing of it alive, whoever ends first.
 
-Run as a program of its own (``python -I -S guard.py SECONDS WAYS WORD…``), with nothing of ours imported. It is the
-parent of the agent and of everything whose parent ended before (on Linux), so what the agent started in another
+Run as a program of its own (``python -I -S guard.py SECONDS WAYS PLACES WORD…``), with nothing of ours imported. It is
+the parent of the agent and of everything whose parent ended before (on Linux), so what the agent started in another
 session or process group is found, too. All is killed when the agent ends, at the deadline, when it is told to end, and
 when the process that started it is gone, however that ended.
 
 ``WAYS`` is ``open``, or what may be reached from a network namespace of the agent's own, separated by commas: hosts
 (and all below them), by a proxy at ``127.0.0.1:3128`` in there, and ports of this machine's loopback (``:8123``), which
 answer there as they do here. Nothing else leads out. The proxy and the ports are served by the guard, outside.
+
+``PLACES`` is ``anywhere``, or the folders and files that may be written to, separated by colons: the agent and all it
+starts see everything else as a disk that nobody can write to (Linux 5.12 and later).
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -23,10 +27,12 @@ from collections.abc import Callable
 from functools import partial
 
 LATE, NO_NAMESPACE, NOT_THERE = 124, 125, 127
-"""Exit codes of its own: the deadline passed, no network namespace may be made, the program cannot be started."""
+"""Exit codes of its own: the deadline passed, no namespace may be made, the program cannot be started."""
 _SLICE = 0.05
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
-_NEW_USER, _NEW_NET = 0x10000000, 0x40000000
+_NEW_USER, _NEW_NET, _NEW_MOUNTS = 0x10000000, 0x40000000, 0x00020000
+_BIND, _PRIVATE = 0x5000, 0x44000  # MS_BIND | MS_REC, MS_PRIVATE | MS_REC
+_MOUNT_SETATTR, _HERE, _RECURSIVE, _READ_ONLY = 442, -100, 0x8000, 1
 _KILLING = 10.0
 PROXY = 3128
 """The port of the proxy, inside."""
@@ -36,7 +42,7 @@ _REFUSED = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\
 
 def main(words: list[str]) -> int:
     """Guard one program; return its exit code, or one of ours."""
-    seconds, ways, *program = words
+    seconds, ways, places, *program = words
     parent = os.getppid()
     told: list[int] = []
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
@@ -44,10 +50,7 @@ def main(words: list[str]) -> int:
     _adopt()
     until = time.monotonic() + float(seconds)
     try:
-        if ways == "open":
-            child = subprocess.Popen(program, start_new_session=True)
-        else:
-            child = _fenced(program, [way for way in ways.split(",") if way])
+        child = _started(program, ways, None if places == "anywhere" else tuple(filter(None, places.split(":"))))
     except OSError as error:
         sys.stderr.write(f"{program[0]} cannot be started: {error.strerror}\n")
         return NOT_THERE
@@ -74,12 +77,22 @@ def _adopt() -> None:
         ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
 
 
-def _fenced(program: list[str], ways: list[str]) -> subprocess.Popen[bytes]:
+def _started(program: list[str], ways: str, places: tuple[str, ...] | None) -> subprocess.Popen[bytes]:
+    if ways != "open":
+        return _fenced(program, [way for way in ways.split(",") if way], places)
+    if places is None:
+        return subprocess.Popen(program, start_new_session=True)
+    return subprocess.Popen(program, start_new_session=True, preexec_fn=lambda: _alone(0, places))
+
+
+def _fenced(program: list[str], ways: list[str], places: tuple[str, ...] | None) -> subprocess.Popen[bytes]:
     """Start a program in a network namespace with these ways out, and serve them."""
     ports = [int(way[1:]) for way in ways if way.startswith(":")]
     hosts = tuple(way.lower() for way in ways if not way.startswith(":"))
     here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-    child = subprocess.Popen(program, start_new_session=True, preexec_fn=lambda: _enter(there, ports, bool(hosts)))
+    child = subprocess.Popen(
+        program, start_new_session=True, preexec_fn=lambda: _enter(there, ports, bool(hosts), places)
+    )
     _, handles, _, _ = socket.recv_fds(here, 1, len(ports) + 1)
     listening = [socket.socket(fileno=handle) for handle in handles]
     for server, port in zip(listening, ports, strict=False):
@@ -89,29 +102,69 @@ def _fenced(program: list[str], ways: list[str]) -> subprocess.Popen[bytes]:
     return child
 
 
-def _enter(there: socket.socket, ports: list[int], proxy: bool) -> None:
+def _enter(there: socket.socket, ports: list[int], proxy: bool, places: tuple[str, ...] | None) -> None:
     """Between fork and exec: enter the namespace, listen there, and hand the listening sockets to those outside."""
-    _alone()
+    _alone(_NEW_NET, places)
     servers = [socket.create_server(("127.0.0.1", port)) for port in (*ports, *([PROXY] if proxy else []))]
     socket.send_fds(there, [b"."], [server.fileno() for server in servers])
 
 
-def _alone() -> None:
-    """Enter a network namespace that has nothing but loopback. Raises ``OSError``."""
+def _alone(net: int, places: tuple[str, ...] | None) -> None:
+    """Enter namespaces. Raises ``OSError``.
+
+    With ``net``, one that has nothing but loopback; with ``places``, one where nothing else can be written to.
+    """
+    _unshare(_NEW_USER | net | (0 if places is None else _NEW_MOUNTS))
+    if net:
+        _loopback_up()
+    if places is not None:
+        _only(places)
+        _unshare(_NEW_USER | _NEW_MOUNTS)  # in there nobody can take back what was made read-only out here
+
+
+def _unshare(kinds: int) -> None:
     import ctypes
 
     user, group = os.getuid(), os.getgid()
-    if ctypes.CDLL(None, use_errno=True).unshare(_NEW_USER | _NEW_NET):
+    if ctypes.CDLL(None, use_errno=True).unshare(kinds):
         raise OSError(ctypes.get_errno(), "no namespace")
     for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
         with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123  nothing is imported that need not be
             file.write(text)
-    _loopback_up()
+
+
+def _only(places: tuple[str, ...]) -> None:
+    """Let nothing be written to but these places, which become mounts of their own. Raises ``OSError``."""
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mount.argtypes = (ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_ulong, ctypes.c_char_p)
+    number, text, flags = ctypes.c_long, ctypes.c_char_p, ctypes.c_uint
+    libc.syscall.argtypes = (number, ctypes.c_int, text, flags, text, ctypes.c_size_t)
+    libc.syscall.restype = ctypes.c_long
+
+    def done(code: int) -> None:
+        if code:
+            raise OSError(ctypes.get_errno(), "no mounts of its own")
+
+    def writable(path: bytes, *, yes: bool, below: int = _RECURSIVE) -> None:
+        asked = struct.pack("QQQQ", *((0, _READ_ONLY) if yes else (_READ_ONLY, 0)), 0, 0)
+        done(libc.syscall(_MOUNT_SETATTR, _HERE, path, below, asked, len(asked)))
+
+    here = os.getcwd()  # noqa: PTH109
+    own = [os.fsencode(os.path.realpath(place)) for place in places if os.path.exists(place)]  # noqa: PTH110
+    done(libc.mount(None, b"/", None, _PRIVATE, None))
+    for path in own:
+        done(libc.mount(path, path, None, _BIND, None))
+    writable(b"/", yes=False)
+    for path in own:
+        writable(path, yes=True)
+    writable(b"/proc", yes=True, below=0)  # it is no disk, and a namespace is set up by writing there
+    os.chdir(here)  # where it stands is the same folder, by its new mount
 
 
 def _loopback_up() -> None:
     import fcntl
-    import struct
 
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
         request = struct.pack("16sh", b"lo", 0x1 | 0x40)  # IFF_UP, IFF_RUNNING

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lessonbook.core.agent_run import Permission, Ran, Task
-from lessonbook.system.agents.agent import Agent
+from lessonbook.core.agent_run import Apart, Permission, Ran, Task
+from lessonbook.system.agents.agent import Agent, linked
 from lessonbook.system.agents.telling import count, document, failed, money, text
 
 _USAGE = "usage.json"
 
 
+_SETTINGS = ("config.yaml", "SOUL.md", ".env", "AGENTS.md", "plugins", "node", "bin")
+_LOGIN = ("auth.json", "auth", "shared")
+
+
 class Hermes(Agent):
-    """Its toolsets are all that keeps it: ``file`` reads and writes anywhere, so it cannot be kept to reading."""
+    """Its toolsets do not keep it: ``file`` reads and writes anywhere, so it cannot be kept to reading.
+
+    Its state is in the folder of the run, and its writes are kept to that where the system can (``guard``).
+    """
 
     name = "hermes"
     reader = "hermes"
@@ -26,6 +33,18 @@ class Hermes(Agent):
         tools = "file,terminal" if task.permission is Permission.SHELL else "file"
         words = ["-t", tools, "--usage-file", str(Path(task.scratch) / _USAGE)]
         return [*words, *(["-m", task.model] if task.model else [])]
+
+    def environment(self, task: Task) -> Mapping[str, str]:
+        """Give it a folder of its own."""
+        return {"HERMES_HOME": str(_folder(task)), "TMPDIR": task.scratch}
+
+    def apart(self, task: Task, env: Mapping[str, str]) -> Apart:
+        """Return its settings, and its login: files that it writes in their places when it renews it."""
+        own = Path(env.get("HERMES_HOME") or Path.home() / ".hermes")
+        login = linked(_folder(task), own, _LOGIN)
+        return Apart(
+            (*linked(_folder(task), own, _SETTINGS), *login), (*(place for _, place in login), *(self.writes or ()))
+        )
 
     def last_words(self, task: Task) -> Sequence[str]:
         """Return the prompt."""
@@ -47,3 +66,7 @@ class Hermes(Agent):
         if code or used.get("failed") is not False or used.get("completed") is False or not reply:
             return failed(self.name, code, reply or err, **known)
         return Ran(reply, **known)
+
+
+def _folder(task: Task) -> Path:
+    return Path(task.scratch) / "hermes"

@@ -24,6 +24,12 @@ def runner(name: str, settings: AgentSettings) -> AgentRunner:
 
     Raises ``SetupError`` for a name that is none of ours and has no command.
     """
+    agent = _made(name, settings)
+    agent.writes = settings.writes
+    return agent
+
+
+def _made(name: str, settings: AgentSettings) -> Agent:
     if name in AGENTS:
         return AGENTS[name](settings.command, settings.args)
     if not settings.command:

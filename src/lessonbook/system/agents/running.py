@@ -19,6 +19,7 @@ from lessonbook.core.errors import ModelError, SetupError
 from lessonbook.core.ports import AgentRunner
 from lessonbook.system.agents import guard
 from lessonbook.system.git import EMAIL, NAME
+from lessonbook.system.links import make_link
 from lessonbook.system.programs import run
 from lessonbook.system.settings import environment
 
@@ -26,6 +27,8 @@ OUTPUT = 64 << 20
 """Bytes an agent may write; more ends it."""
 _NOTICE = 12.0
 _GUARD = (sys.executable, "-I", "-S", guard.__file__)
+ANYWHERE = "anywhere"
+"""What the guard is told for an agent that is not kept to the folder of its run."""
 _PROMPT_MOST = 100_000
 _NOWHERE = "http://127.0.0.1:9"
 """Where nothing answers: what programs are told to go through that have no business outside."""
@@ -65,7 +68,8 @@ def run_agent(agent: AgentRunner, task: Task, hosts: tuple[str, ...] = ()) -> Ra
     if max(map(len, words)) > _PROMPT_MOST:
         return Ran(problem=f"{agent.name} takes its prompt as an argument, and this one is too long for that.")
     ways = ways_out(agent, task, hosts)
-    own = [*_GUARD, f"{task.seconds:g}", "open" if ways is None else ",".join(ways), *words]
+    places = _settled(agent, task)
+    own = [*_GUARD, f"{task.seconds:g}", "open" if ways is None else ",".join(ways), places, *words]
     started, env = time.monotonic(), surroundings(agent, task, hosts)
     try:
         ended = run(
@@ -86,6 +90,29 @@ def run_agent(agent: AgentRunner, task: Task, hosts: tuple[str, ...] = ()) -> Ra
     if ended.code == guard.LATE:
         ran = replace(ran, problem=f"{agent.name} was not done within {task.seconds:g} seconds, and was ended.")
     return replace(ran, seconds=time.monotonic() - started)
+
+
+def _settled(agent: AgentRunner, task: Task) -> str:
+    """Make the folder of the agent's own for the run, and return the places it may write to, for the guard.
+
+    Raises ``SetupError`` where the person says what those are, and this system cannot keep it to them.
+    """
+    apart = agent.apart(task, environment())
+    if apart is None:
+        return ANYWHERE
+    for link, place in apart.links:
+        make_link(Path(link), Path(place))
+    above = Path(task.scratch).parent
+    own = (str(above),) if Path(task.folder).is_relative_to(above) else (task.folder, task.scratch)
+    places = (*own, *apart.writes)
+    if can_keep() and not any(":" in place for place in places):
+        return ":".join(places)
+    if agent.writes is not None:
+        raise SetupError(
+            f"{agent.name} cannot be kept to what agents.{agent.name}.writes names: that takes Linux 5.12 or later "
+            "which lets us make namespaces."
+        )
+    return ANYWHERE
 
 
 def surroundings(agent: AgentRunner, task: Task, hosts: tuple[str, ...] = ()) -> dict[str, str]:
@@ -129,8 +156,17 @@ def can_fence() -> bool:
     """Whether this system lets us make a network namespace; tried once."""
     if sys.platform != "linux":
         return False
-    done = run([*_GUARD, "5", "", "true"], b"", timeout=10, folder=Path("/"), env=environment())
+    done = run([*_GUARD, "5", "", ANYWHERE, "true"], b"", timeout=10, folder=Path("/"), env=environment())
     return done.code == 0
+
+
+@cache
+def can_keep() -> bool:
+    """Whether this system lets us keep an agent's writes to some folders; tried once."""
+    if sys.platform != "linux":
+        return False
+    tried = [*_GUARD, "5", "open", "", "true"]
+    return run(tried, b"", timeout=10, folder=Path("/"), env=environment()).code == 0
 
 
 def _hosts(agent: AgentRunner, more: tuple[str, ...], env: Mapping[str, str]) -> list[str]:
