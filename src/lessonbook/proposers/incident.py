@@ -16,7 +16,7 @@ from lessonbook.proposers.moves import Move
 from lessonbook.proposers.wording import example
 
 HORIZON = 30
-"""For how many sessions ahead a lesson should be worth its place."""
+"""For how many sessions ahead, at least, a lesson should be worth its place."""
 
 _DAY = 86_400.0
 """A session began before what was seen in it: at most about this long."""
@@ -138,13 +138,14 @@ class History:
     def chance(self, incidents: Sequence[Incident]) -> float:
         """Return how likely the same comes again within the next ``HORIZON`` sessions of its projects, 0 to 1.
 
-        A steady rate is assumed: how often it came again, per session since it was first seen.
+        A steady rate is assumed: how often it came again, per session since it was first seen. What has long been
+        seen is looked ahead for longer: half as many sessions as it was seen over.
         """
         first = min((incident.where.at or 0.0 for incident in incidents), default=0.0)
         projects = {incident.where.project for incident in incidents}
         since = sum(start >= first - _DAY for project in projects for start in self.starts.get(project, ()))
         again = self.count(incidents) - 1
-        return 1 - math.exp(-HORIZON * again / max(since, again, 1))
+        return 1 - math.exp(-max(HORIZON, since / 2) * again / max(since, again, 1))
 
 
 def evidence(kind: str, incidents: Sequence[Incident], history: History) -> Evidence:
