@@ -454,6 +454,15 @@ def test_a_clock_that_was_wrong_once_ends_no_measuring(machine: Machine) -> None
     assert found.rates == {"claude": 0.0}
 
 
+def test_a_clock_that_was_wrong_once_costs_nothing_that_was_met(machine: Machine) -> None:
+    for session in "ab":
+        machine.add(session)
+    before, right = counts(machine.look()), machine.now
+    for machine.now in (right + 9_000 * DAY, 0.0, right):
+        machine.look()
+    assert counts(machine.look()) == before
+
+
 def test_what_a_later_version_kept_is_left_alone(machine: Machine, verb: Any) -> None:
     with closing(sqlite3.connect(machine.folder.seen)) as db, db:
         db.execute("INSERT INTO defect VALUES ('aa', 'wonder', 'x', 'y', 'moons', '', '')")

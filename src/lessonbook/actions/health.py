@@ -72,7 +72,7 @@ def look(
     with sightings(_kept_at(folder, keep, paths)) as store:
         new = _read(store, paths, places, env, progress)
         if paths is None:
-            store.forget(now - _KEPT_DAYS * _DAY)
+            store.forget(now, _KEPT_DAYS * _DAY)
         point("health.read")
         if keep:
             store.cursors.commit()
