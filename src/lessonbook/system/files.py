@@ -21,12 +21,17 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def expanded(path: Path) -> Path:
-    """Return the absolute path that a person typed, ``~`` and ``~name`` taken for what they mean.
+    """Return the absolute path that a person typed; see ``homed``."""
+    return homed(path).absolute()
+
+
+def homed(path: Path) -> Path:
+    """Return the path that a person typed, ``~`` and ``~name`` taken for what they mean.
 
     Raises ``InputError`` where nobody is called so.
     """
     try:
-        return path.expanduser().absolute()
+        return path.expanduser()
     except RuntimeError as error:
         raise InputError(f"{short(path, PATH_MOST)} starts with the home of nobody here.") from error
 
