@@ -130,6 +130,17 @@ def test_a_briefing_waits_for_nothing_that_lies_in_a_project(
     assert process_time() - began < 2
 
 
+@pytest.mark.parametrize("unit", ["t:\n", "%t:\n", "t\n"])
+def test_many_parts_of_large_task_files_cost_no_more_than_a_few(project: Path, unit: str) -> None:
+    for number in range(60):
+        (project / f"part-{number}").mkdir()
+        (project / f"part-{number}" / "Makefile").write_text(unit * ((1 << 20) // len(unit)))
+    began = process_time()
+    rules = "\n\n".join(f"Run `make gone-{number}` before `pytest`." for number in range(500))
+    rules_block(THIS_PROJECT, Head(agents=rules), cwd=project)
+    assert process_time() - began < 3
+
+
 def test_a_long_book_costs_one_look_at_the_project(project: Path) -> None:
     for number in range(900):
         (project / f"part-{number}").mkdir()

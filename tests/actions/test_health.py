@@ -381,7 +381,7 @@ def test_a_check_that_hangs_or_cannot_be_run_fails_with_the_reason(
     for check, why in (("sleep 30", "did not answer within 0.3 seconds"), ("no-such-program-here", "is not there")):
         verb("fixed", "ID", "--check", check)
         told, code = verb("check")
-        assert code == 1 and why in told["defects"][0]["check_failed"]
+        assert (code, told["ok"]) == (1, False) and why in told["defects"][0]["check_failed"]
 
 
 def test_settings_that_cannot_be_are_named(machine: Machine, here: Here) -> None:
@@ -452,6 +452,15 @@ def test_a_clock_that_was_wrong_once_ends_no_measuring(machine: Machine) -> None
         machine.now = right + day * DAY
         found = machine.look()
     assert found.rates == {"claude": 0.0}
+
+
+def test_a_clock_that_was_wrong_once_costs_nothing_that_was_met(machine: Machine) -> None:
+    for session in "ab":
+        machine.add(session)
+    before, right = counts(machine.look()), machine.now
+    for machine.now in (right + 9_000 * DAY, 0.0, right):
+        machine.look()
+    assert counts(machine.look()) == before
 
 
 def test_what_a_later_version_kept_is_left_alone(machine: Machine, verb: Any) -> None:

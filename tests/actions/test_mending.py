@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -281,3 +282,62 @@ def test_the_command_line(
     (one,) = json.loads(run(*read, "--propose", "--json").stdout)["lessons"]
     assert one["rewrite"] and one["retirement"] is None and one["better"].startswith("Use `zrun npm …`")
     assert "Rewrite: Use zrun npm …, not tok npm …" in run("learned", "diff", one["rewrite"]).stdout
+
+
+def test_two_at_once_offer_it_once(tmp_path: Path, project: Path, accepted: Path, run: Callable[..., Any]) -> None:
+    later(tmp_path, project, 9, AGAIN)
+    words = ("watch", "--from", str(tmp_path / "s"), "--propose", "--json")
+    with ThreadPoolExecutor(4) as pool:
+        said = list(pool.map(lambda _: run(*words), range(4)))
+    assert [one.returncode for one in said] == [0] * 4
+    ids = [json.loads(one.stdout)["lessons"][0]["rewrite"] for one in said]
+    assert len([id for id in ids if id]) == len(pending(accepted)) == 1
+
+
+def by_hand(book: Path, path: str, text: str) -> None:
+    (book / path).write_text(text)
+    for words in (["add", "-A"], ["commit", "-q", "-m", "x"]):
+        subprocess.run(["git", "-C", str(book), "-c", "user.name=A", "-c", "user.email=a@b.c", *words], check=True)
+
+
+def test_a_text_that_may_not_be_offered_costs_only_its_lesson(
+    tmp_path: Path, project: Path, skilled: Path, look: Look
+) -> None:
+    by_hand(skilled, "skills/ship/SKILL.md", f"{SKILL}\nexport password=hunter2hunter2\n")
+    later(tmp_path, project, 4, [("npm run pack", MISSING), ("bun run pack", "")])
+    for n in range(4):
+        (tmp_path / "s" / f"b{n}.jsonl").rename(tmp_path / "s" / f"c{n}.jsonl")
+    later(tmp_path, project, 30, AGAIN)
+    found = mended(look)
+    told = {one.lesson.title: one for one in found.lessons}
+    assert told["Ship"].changes == () and len(pending(skilled)) == 1
+    (why,) = found.broken.values()
+    assert "looks like a secret" in why and "hunter2" not in why
+
+
+def test_a_lesson_that_was_edited_by_hand_meanwhile_is_left_alone(
+    tmp_path: Path, project: Path, accepted: Path, look: Look
+) -> None:
+    later(tmp_path, project, 9, AGAIN)
+    seen = look()
+    by_hand(accepted, "AGENTS.md", "Something of my own.\n")
+    assert mend(seen, NOW + 60, lambda: "00000a").lessons[0].changes == () and pending(accepted) == []
+
+
+def test_a_lesson_that_stands_twice_is_rewritten_once(
+    tmp_path: Path, project: Path, accepted: Path, look: Look
+) -> None:
+    by_hand(accepted, "AGENTS.md", f"{rules(accepted)}\nBetween.\n\n{rules(accepted)}\nLast.\n")
+    later(tmp_path, project, 9, AGAIN)
+    one = next(found for found in mended(look).lessons if found.rewrite)
+    assert one.rewrite is not None and take(accepted, one.rewrite)["ok"]
+    assert rules(accepted).split("\n\n")[1:] == ["Between.", "Last.\n"] and "zrun" in rules(accepted)
+
+
+def test_where_learning_is_off_nothing_is_proposed(
+    tmp_path: Path, project: Path, accepted: Path, run: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    later(tmp_path, project, 9, AGAIN)
+    assert run("learned", "off").returncode == 0
+    told = json.loads(run("watch", "--from", str(tmp_path / "s"), "--propose", "--json").stdout)
+    assert told["note"] == "learning is off" and told["lessons"][0]["better"] and pending(accepted) == []

@@ -71,3 +71,22 @@ def test_an_id_where_none_belongs_is_refused_and_nothing_is_done(run: Any, home:
     done = run("learned", do, "20270301-080000-0000aa", "--json")
     assert done.returncode == 2 and json.loads(done.stdout)["ok"] is False
     assert not (home / ".config").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *((verb, "--from", "~nobody-here/x") for verb in ("propose", "findings", "report", "watch", "health")),
+        ("export", "x", "--output", "~nobody-here/x"),
+        ("memory", "export", "~nobody-here/x"),
+        ("memory", "import", "~nobody-here/x"),
+        ("memory", "backup", "~nobody-here/x"),
+        ("skills", "--cwd", "~nobody-here/x"),
+    ],
+    ids=" ".join,
+)
+def test_the_home_of_nobody_is_one_sentence(run: Any, words: tuple[str, ...]) -> None:
+    run("config", "set", "memory.backend", "mnemopi")
+    done = run(*words)
+    assert done.returncode not in (0, 70), done.stderr
+    assert done.stderr.startswith("lessonbook: ") and "unexpected" not in done.stderr

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lessonbook.core.errors import StoreError
-from lessonbook.system.files import make_private_file, read_bytes, write_atomic
+from lessonbook.system.files import append_line, make_private_file, read_bytes, write_atomic
 from lessonbook.system.folders import Folder
 
 
@@ -52,9 +52,15 @@ def test_what_is_no_file_is_neither_read_nor_waited_for(tmp_path: Path, monkeypa
             read_bytes(tmp_path / name)
         with pytest.raises(StoreError):
             make_private_file(tmp_path / name)
+        with pytest.raises(StoreError):
+            append_line(tmp_path / name, b"x")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    with pytest.raises(StoreError):
+        append_line(tmp_path / "pipe", b"x")
+    os.close(reader)
     assert read_bytes(Path(os.devnull)) == b""
     assert read_bytes(tmp_path / "none") is None
     (tmp_path / "circle").symlink_to("circle")
-    for act in (read_bytes, make_private_file):
+    for act in (read_bytes, make_private_file, lambda path: append_line(path, b"x")):
         with pytest.raises(StoreError):
             act(tmp_path / "circle")

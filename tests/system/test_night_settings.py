@@ -98,6 +98,13 @@ def test_what_cannot_be_used_is_named(home: Path, text: str, named: str) -> None
     assert str(error.value).startswith(named)
 
 
+@pytest.mark.parametrize("line", ['writes = ["~nobody-here/x"]', 'transcripts = "~nobody-here/x"'])
+def test_the_home_of_nobody_is_named(home: Path, line: str) -> None:
+    written(home, f"[agents.mine]\n{line}\n")
+    with pytest.raises(SetupError, match=rf"agents\.mine\.{line.split()[0]} cannot be used: ~nobody-here/x "):
+        load_night(places())
+
+
 def test_what_an_agent_may_write_to(home: Path) -> None:
     file = home / ".config/lessonbook/config.toml"
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -45,10 +45,13 @@ def test_what_is_old_is_forgotten_with_its_defect() -> None:
         store.tell(TOLD)
         for place, at in (("c1", 5.0), ("c2", 9.0), ("c3", None)):
             store.see(replace(SEEN, place=place, at=at))
-        store.forget(8.0)
+        for now, left in ((1e12, ["c1", "c2", "c3"]), (1.0, ["c1", "c2", "c3"])):
+            store.forget(now, 4.0)
+            assert sorted(one.place for one in store.all()) == left, "whatever the clock says"
+        store.forget(10.0, 3.0)
         assert sorted(one.place for one in store.all()) == ["c2", "c3"]
         store.cursors.run("DELETE FROM sighting")
-        store.forget(8.0)
+        store.forget(10.0, 3.0)
         assert store.told() == []
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 ABOVE = 6
 """How many folders above a session's own its project may begin."""
 _FILE_MOST = 1 << 20
+_FILES_MOST = 2 << 20
+"""Bytes of one task file, and of all of a project, or of its parts, that are looked into."""
 _DEEP = 2
 _FOLDERS_MOST = 1_000
 """How many folders below a project are looked into for the task file of a part of it."""
@@ -107,14 +109,16 @@ def _defined_in(project: Sequence[Path], kind: str, *, parts: bool) -> tuple[Tas
 
 
 def _texts(folders: Iterable[Path], names: Sequence[str]) -> Iterator[str]:
-    """The text of each folder's task file. Raises ``ValueError`` for one that is too large to look into."""
+    """The text of each folder's task file. Raises ``ValueError`` where they are too large to look into."""
+    left = _FILES_MOST
     for folder in folders:
         path = next((folder / name for name in names if (folder / name).is_file()), None)
         if path is None:
             continue
         with path.open("rb") as source:
             data = source.read(_FILE_MOST + 1)
-        if len(data) > _FILE_MOST:
+        left -= len(data)
+        if len(data) > _FILE_MOST or left < 0:
             raise ValueError("too large to look into")
         yield data.decode("utf-8", "replace")
 

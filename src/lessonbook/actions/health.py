@@ -72,7 +72,7 @@ def look(
     with sightings(_kept_at(folder, keep, paths)) as store:
         new = _read(store, paths, places, env, progress)
         if paths is None:
-            store.forget(now - _KEPT_DAYS * _DAY)
+            store.forget(now, _KEPT_DAYS * _DAY)
         point("health.read")
         if keep:
             store.cursors.commit()
@@ -111,7 +111,7 @@ def _read(
     """Read what is new into the store, and return how much it was."""
     reading, projects, names = Reading(), Projects(), Names()
     new: dict[str, Told] = {}
-    known = {one.id for one in store.told()}
+    before = {one.id for one in store.told()}
     sessions = 0
     for session in reading.sessions(paths, places.home, env, progress, store.cursors):
         sessions += 1
@@ -120,7 +120,7 @@ def _read(
             if (defect := defect_of(call)) is None:
                 continue
             store.see(_sighting(session, projects, turn, place, call, defect))
-            if defect.id not in known and defect.id not in new:
+            if defect.id not in before and defect.id not in new:
                 new[defect.id] = _told(defect, call)
     for one in new.values():  # now that all names are known
         store.tell(_nameless(one, names))

@@ -29,7 +29,8 @@ def mend(found: Watch, now: int, random_hex: Callable[[], str], chat: Chat | Non
 
     A better text is offered as a rewrite; where none is known, ``chat`` (an editor model) is asked for one; without an
     answer that holds, taking the lesson out is offered. A rewrite that waits or was rejected leaves the lesson as it
-    is until sessions show yet another way. A book that cannot be worked in costs only itself.
+    is until sessions show yet another way. A book that cannot be worked in costs only itself, and so does a lesson
+    whose text may not be offered.
     """
     broken = dict(found.broken)
     told: list[Watched] = []
@@ -38,6 +39,8 @@ def mend(found: Watch, now: int, random_hex: Callable[[], str], chat: Chat | Non
         if (one.fails or one.better) and one.book.name not in broken and not (asks and MODEL in broken):
             try:
                 one = _mended(one, found, now, random_hex, chat)
+            except InputError as error:  # a skill to which a person added what looks like a secret
+                broken[f"{one.book.name}, {one.lesson.id}"] = str(error)
             except ModelError as error:  # the lessons it is needed for wait for another time
                 broken[MODEL] = str(error)
             except (BusyError, StoreError) as error:
@@ -58,18 +61,36 @@ def counts(outcome: Outcome) -> str:
 
 
 def _mended(one: Watched, found: Watch, now: int, random_hex: Callable[[], str], chat: Chat | None) -> Watched:
-    book, own = known(one.book.folder), f"{REWRITE} | {one.lesson.id} | "
-    keys = book.keys
     if one.better is not None:
-        if one.better.proposal.key in keys or book.waits(own):
-            return one
-        return replace(one, rewrite=_rewritten(one, one.better, now, random_hex))
-    if f"{RETIRE} | {one.lesson.id}" in keys or any(key.startswith(own) for key in keys):
+        return one if _is_known(one, one.better) else replace(one, rewrite=_rewritten(one, one.better, now, random_hex))
+    if _is_settled(one):
         return one
     edited = _edited(one, found, chat) if chat is not None and one.evidence else None
     if edited is not None:
         return replace(one, better=edited, rewrite=_rewritten(one, edited, now, random_hex))
     return replace(one, retirement=_retired(one, now, random_hex))
+
+
+def _is_known(one: Watched, better: Rewrite) -> bool:
+    """Whether this text was offered before, another waits, or the lesson is not there any more."""
+    book = known(one.book.folder)
+    return better.proposal.key in book.keys or book.waits(_own(one)) or not _is_held(one)
+
+
+def _is_settled(one: Watched) -> bool:
+    """Whether its end or another text was offered before, or the lesson is not there any more."""
+    keys = known(one.book.folder).keys
+    offered = f"{RETIRE} | {one.lesson.id}" in keys or any(key.startswith(_own(one)) for key in keys)
+    return offered or not _is_held(one)
+
+
+def _is_held(one: Watched) -> bool:
+    return one.lesson.rule in read(one.book.folder).agents.replace("\r\n", "\n")
+
+
+def _own(one: Watched) -> str:
+    """How the keys of its rewrites begin."""
+    return f"{REWRITE} | {one.lesson.id} | "
 
 
 def _edited(one: Watched, found: Watch, chat: Chat) -> Rewrite | None:
@@ -92,14 +113,14 @@ def _edited(one: Watched, found: Watch, chat: Chat) -> Rewrite | None:
     if holds is None:
         return None
     about = tuple(sorted({key for proposal in one.evidence for key in proposal.about or (proposal.key,)}))
-    key = f"{REWRITE} | {one.lesson.id} | {EDITED}"
+    key = f"{_own(one)}{EDITED}"
     subject = title(f"Rewrite: {holds.title}")
     first = replace(one.evidence[0], title=subject, key=key, rule=holds.rule, about=about, skill_name=None)
     files = {f"skills/{holds.skill_name}/SKILL.md": holds.skill_text or ""} if holds.skill_name else {}
     return Rewrite(first, files=files)
 
 
-def _rewritten(one: Watched, better: Rewrite, now: int, random_hex: Callable[[], str]) -> str:
+def _rewritten(one: Watched, better: Rewrite, now: int, random_hex: Callable[[], str]) -> str | None:
     found = better.proposal
     told = trailers(found, "watch")
     told = tuple((name, REWRITE if name == "Evidence-kind" else value) for name, value in told)
@@ -109,10 +130,10 @@ def _rewritten(one: Watched, better: Rewrite, now: int, random_hex: Callable[[],
     rule = found.rule if one.lesson.rule else None
     retires = one.lesson.rule if rule or not one.lesson.skills else None
     item = Offer(found.title, rule, dict(better.files), told, retires=retires)
-    return offer(one.book.folder, [item], now, random_hex)[0]
+    return _offered(one, item, now, random_hex, lambda: _is_known(one, better))
 
 
-def _retired(one: Watched, now: int, random_hex: Callable[[], str]) -> str:
+def _retired(one: Watched, now: int, random_hex: Callable[[], str]) -> str | None:
     lesson, outcome = one.lesson, one.outcome
     why = f"{outcome.since} times in {outcome.calls_since:,} calls since, {outcome.due:.1f} were due"
     why = f"{', '.join(one.gone)}: not there any more" if one.gone else why
@@ -120,4 +141,11 @@ def _retired(one: Watched, now: int, random_hex: Callable[[], str]) -> str:
     kind = (("Proposer", "watch"), ("Evidence-kind", RETIRE), ("Evidence-key", key))
     told = (*kind, ("Evidence-count", why), ("Evidence-effect", counts(outcome)))
     item = Offer(title(f"Retire: {lesson.title}"), trailers=told, retires=lesson.rule or None, removes=one.files)
-    return offer(one.book.folder, [item], now, random_hex)[0]
+    return _offered(one, item, now, random_hex, lambda: _is_settled(one))
+
+
+def _offered(
+    one: Watched, item: Offer, now: int, random_hex: Callable[[], str], unless: Callable[[], bool]
+) -> str | None:
+    """The candidate's id; ``None`` where another program was quicker."""
+    return next(iter(offer(one.book.folder, [item], now, random_hex, unless=unless)), None)

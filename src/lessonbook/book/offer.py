@@ -40,19 +40,29 @@ class Offer:
 
 
 def offer(
-    folder: Path, offers: Sequence[Offer], now: int, random_hex: Callable[[], str], wait: float = 10.0
+    folder: Path,
+    offers: Sequence[Offer],
+    now: int,
+    random_hex: Callable[[], str],
+    wait: float = 10.0,
+    *,
+    unless: Callable[[], bool] | None = None,
 ) -> list[str]:
     """Put all ``offers`` in the queue of the book, all or none, and return their ids, which sort in the given order.
 
     A missing folder or repository is made, with a first commit of our own identity. ``random_hex`` returns six hex
-    digits. Waits up to ``wait`` seconds for a running batch. Raises ``InputError`` for a text that holds a secret, an
-    unexpected file name or an offer of nothing; ``BusyError``, ``StoreError``, ``SetupError``. Nothing is written then.
+    digits. Waits up to ``wait`` seconds for a running batch. ``unless`` is asked last, the book's lock held: when it
+    says yes (another program offered the same meanwhile), nothing is offered and the answer is empty. Raises
+    ``InputError`` for a text that holds a secret, an unexpected file name or an offer of nothing; ``BusyError``,
+    ``StoreError``, ``SetupError``. Nothing is written then.
     """
     for item in offers:
         check(item)
     if not offers:
         return []
     with book_locked(folder, wait):
+        if unless is not None and unless():
+            return []
         return queued(ready(folder, now), offers, now, random_hex)
 
 
@@ -119,8 +129,9 @@ def _changed(agents: bytes, paragraph: str, rule: str | None) -> bytes:
     found = [one for one in split(text) if one.text.replace("\r\n", "\n").strip() == wanted]
     if not found:
         return _appended(agents, rule) if rule else agents
+    text = without(text, [one.line + 1 for one in found[1 if rule else 0 :]])
     if not rule:
-        return without(text, [one.line + 1 for one in found]).encode("utf-8", "surrogateescape")
+        return text.encode("utf-8", "surrogateescape")
     end = "\r\n" if "\r\n" in text else "\n"
     new = end.join(rule.strip().splitlines()) + (end if found[0].text.endswith("\n") else "")
     parts = [replace(one, text=new) if one.line == found[0].line else one for one in split(text)]

@@ -19,6 +19,7 @@ NAMES = {
 """The files a runner reads, the first that is there; ``run`` for all that run scripts of a ``package.json``."""
 _MADE_ELSEWHERE = tuple(f"${bracket}{word}" for bracket in "({" for word in ("eval", "foreach", "call"))
 """Words of a Makefile by which it holds more than stands in it."""
+_PATTERNS_MOST = 500
 _INCLUDES = ("include", "-include", "sinclude")
 # Patterns are compiled where they are needed only.
 _RECIPE = r"@?([A-Za-z_][\w-]*)"
@@ -80,7 +81,7 @@ def _made(text: str) -> Tasks:
             more = more or target == ".DEFAULT" or ("$" in target and "/" not in target)
             patterns += [target] if "%" in target else []
             names.add(target)
-    return Tasks(frozenset(names), tuple(patterns), more)
+    return Tasks(frozenset(names), tuple(patterns[:_PATTERNS_MOST]), more or len(patterns) > _PATTERNS_MOST)
 
 
 def _is_no_setting(path: str) -> bool:

@@ -30,7 +30,7 @@ VERBS: dict[str, Verb] = {
     "findings": Verb(f"{_CLI}findings", "single mistakes of past sessions, as rates"),
     "report": Verb(f"{_CLI}report", "whether mistakes get fewer, week by week, beside what was accepted"),
     "export": Verb(f"{_CLI}export", "write one past session as ATIF, which other programs read"),
-    "watch": Verb(f"{_CLI}watch", "whether accepted lessons helped; propose to take out those that did not"),
+    "watch": Verb(f"{_CLI}watch", "whether accepted lessons helped; propose to rewrite or take out the others"),
     "health": Verb(f"{_CLI}health", "repeated defects of tools, drafts of issues about them, and how histories grow"),
     "learned": Verb(f"{_CLI}learned", "review what was offered: review, list, diff, accept, reject"),
     "review": Verb(f"{_CLI}review", "open the review page in the browser: look, decide with one key, undo"),

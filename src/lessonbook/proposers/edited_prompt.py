@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from lessonbook.core.candidate import Proposal
@@ -79,6 +80,6 @@ def _file(text: str, names: Names) -> str:
 
 def without(text: str, names: Names) -> str:
     """Return a text without secrets, people's names and marks of our own."""
-    # Marks of our own in a text would end the material, or begin an edit.
-    plain = text.replace("=====", "=").replace("<<<<", "<").replace(">>>>", ">")
-    return names.without(scrubbed(plain), guess=True)
+    plain = names.without(scrubbed(text), guess=True)
+    # Marks of our own in a text would end the material, or begin an edit: no part of one may be left to make another.
+    return re.sub(r"={5,}|<{4,}|>{4,}", lambda match: match[0][0], plain)

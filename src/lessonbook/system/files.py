@@ -21,12 +21,17 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def expanded(path: Path) -> Path:
-    """Return the absolute path that a person typed, ``~`` and ``~name`` taken for what they mean.
+    """Return the absolute path that a person typed; see ``homed``."""
+    return homed(path).absolute()
+
+
+def homed(path: Path) -> Path:
+    """Return the path that a person typed, ``~`` and ``~name`` taken for what they mean.
 
     Raises ``InputError`` where nobody is called so.
     """
     try:
-        return path.expanduser().absolute()
+        return path.expanduser()
     except RuntimeError as error:
         raise InputError(f"{short(path, PATH_MOST)} starts with the home of nobody here.") from error
 
@@ -123,13 +128,14 @@ def write_atomic(
 def append_line(path: Path, data: bytes) -> None:
     """Add one line to a log that only its owner can read; lines of several processes never mix. Raises ``StoreError``.
 
-    The file and its folders are made where they are missing. A symbolic link is refused.
+    The file and its folders are made where they are missing. A symbolic link and what is no file are refused.
     """
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, flags, 0o600)
         try:
+            _check_regular(handle, path)
             os.write(handle, data.rstrip(b"\n") + b"\n")
         finally:
             os.close(handle)

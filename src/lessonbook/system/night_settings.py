@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from lessonbook.core.agent_run import Network, Permission
-from lessonbook.core.errors import SetupError
+from lessonbook.core.errors import InputError, SetupError
 from lessonbook.core.growth import Bounds
 from lessonbook.core.money import Price
+from lessonbook.system.files import homed
 from lessonbook.system.settings import Editor, Places, editor_of, load, read_toml
 
 SAME = "same"
@@ -112,7 +113,7 @@ def _agent(document: Mapping[str, Any], name: str) -> AgentSettings:
         args=_words(table, f"{key}.args"),
         model=_text(table, f"{key}.model"),
         reader=_text(table, f"{key}.reader"),
-        transcripts=str(Path(folder).expanduser()) if (folder := _text(table, f"{key}.transcripts")) else "",
+        transcripts=_homed(folder, f"{key}.transcripts") if (folder := _text(table, f"{key}.transcripts")) else "",
         run_dollars=_maybe(table, f"{key}.run_dollars"),
         model_hosts=_words(table, f"{key}.model_hosts"),
         writes=_folders(table, f"{key}.writes"),
@@ -156,11 +157,18 @@ def _words(table: Mapping[str, Any], key: str) -> tuple[str, ...]:
 def _folders(table: Mapping[str, Any], key: str) -> tuple[str, ...] | None:
     if _last(key) not in table:
         return None
-    found = tuple(str(Path(folder).expanduser()) for folder in _words(table, key))
+    found = tuple(_homed(folder, key) for folder in _words(table, key))
     wrong = next((folder for folder in found if not Path(folder).is_absolute() or ":" in folder), None)
     if wrong is not None:
         raise SetupError(f"{key} must name folders from the root or from ~, without a colon, not {wrong!r}.")
     return found
+
+
+def _homed(folder: str, key: str) -> str:
+    try:
+        return str(homed(Path(folder)))
+    except InputError as error:
+        raise SetupError(f"{key} cannot be used: {error}") from error
 
 
 def _number(

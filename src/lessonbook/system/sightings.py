@@ -53,9 +53,13 @@ class Sightings:
         values = (one.agent, one.session, one.place, one.defect, one.root, one.version, one.model, one.project, one.at)
         self.cursors.run("INSERT OR REPLACE INTO sighting VALUES (?,?,?,?,?,?,?,?,?)", values)
 
-    def forget(self, before: float) -> None:
-        """Drop what was seen before a time, and defects that were not seen since."""
-        self.cursors.run("DELETE FROM sighting WHERE at < ?", (before,))
+    def forget(self, now: float, span: float) -> None:
+        """Drop what was seen more than ``span`` seconds before the last that was seen, and defects not seen since.
+
+        Counted from there and not from ``now``: a clock that is years ahead for an hour must not cost everything.
+        """
+        newest = "SELECT max(at) FROM sighting WHERE at <= ?"
+        self.cursors.run(f"DELETE FROM sighting WHERE at < ({newest}) - ?", (now, span))
         self.cursors.run("DELETE FROM defect WHERE id NOT IN (SELECT defect FROM sighting)")
 
 

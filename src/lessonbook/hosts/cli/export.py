@@ -26,6 +26,7 @@ def run(args: argparse.Namespace, out: Out) -> int:
 
     from lessonbook.actions.export import export, write
     from lessonbook.hosts.cli.here import setup, typed
+    from lessonbook.system.files import homed
     from lessonbook.system.settings import environment
 
     where, _ = setup()
@@ -33,7 +34,7 @@ def run(args: argparse.Namespace, out: Out) -> int:
     if args.output is None:
         out.result(document, json.dumps(document, ensure_ascii=False, indent=2))
         return 0
-    target = args.output.expanduser()
+    target = homed(args.output)
     write(document, target)
     steps = len(document["steps"])
     told = f"wrote {amount(steps, 'step')} of {document['agent']['name']} session {document['session_id']} to {target}"

@@ -131,8 +131,9 @@ def _decide(args: argparse.Namespace, out: Out, where: Places, bounds: Bounds) -
         decision, one = health_decide.undo(where, bounds, now, args.id)
         said = f"taken back: {decision.kind}"
     else:
-        one = health_decide.decide(where, bounds, now, args.id, _decision(args, now))
-        said = f"noted as {args.do if args.do == 'fixed' else 'dismissed'}"
+        decision = _decision(args, now)
+        one = health_decide.decide(where, bounds, now, args.id, decision)
+        said = f"noted as {decision.kind}"
     return _told(out, [one], said)
 
 
@@ -155,13 +156,13 @@ def _run_checks(args: argparse.Namespace, out: Out, where: Places, bounds: Bound
     from lessonbook.system.settings import environment
 
     told = check(where, bounds, time(), environment(), args.id)
-    code = _told(out, told, "" if told else "no fix has a check")
-    return 1 if any(one.checked and one.checked.why for one in told) else code
+    failed = any(one.checked and one.checked.why for one in told)
+    return _told(out, told, "" if told else "no fix has a check", ok=not failed)
 
 
-def _told(out: Out, defects: list[Repeated] | tuple[Repeated, ...], said: str) -> int:
+def _told(out: Out, defects: list[Repeated] | tuple[Repeated, ...], said: str, *, ok: bool = True) -> int:
     from lessonbook.actions.health_told import defect_lines, defects_document
 
     lines = [line for one in defects for line in defect_lines(one)]
-    out.result({"ok": True, "defects": defects_document(defects)}, "\n".join([*([said] if said else []), *lines]))
-    return 0
+    out.result({"ok": ok, "defects": defects_document(defects)}, "\n".join([*([said] if said else []), *lines]))
+    return 0 if ok else 1

@@ -92,9 +92,9 @@ def _beside(args: argparse.Namespace) -> dict[str, object]:
 def _skill(path: Path, action: str) -> dict[str, str]:
     """The tool's argument for a SKILL.md: its name is the one it says, else its folder's."""
     from lessonbook.core import frontmatter
-    from lessonbook.system.files import read_bytes
+    from lessonbook.system.files import homed, read_bytes
 
-    data = read_bytes(path.expanduser())
+    data = read_bytes(homed(path))
     if data is None:
         raise InputError(f"There is no file {path}.")
     parts = frontmatter.split(data.decode("utf-8", "replace"))

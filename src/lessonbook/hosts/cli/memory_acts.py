@@ -176,7 +176,9 @@ def _answer(answer: Answer, out: Out) -> int:
 
 
 def _path(named: str) -> Path:
-    return Path(named).expanduser().absolute()
+    from lessonbook.system.files import expanded
+
+    return expanded(Path(named))
 
 
 def _typed(text: str | None) -> str | None:

@@ -40,7 +40,9 @@ def run(args: argparse.Namespace, out: Out) -> int:
     from secrets import token_hex
 
     from lessonbook.actions.mending import mend
+    from lessonbook.actions.propose import OFF
     from lessonbook.actions.watch import watch
+    from lessonbook.book.switch import enabled
     from lessonbook.core.errors import InputError
     from lessonbook.hosts.cli.here import editor, setup
     from lessonbook.system.settings import environment
@@ -51,9 +53,12 @@ def run(args: argparse.Namespace, out: Out) -> int:
     chat = editor(where, settings, "watch") if args.editor else None
     with out.progress("reading sessions") as step:
         found = watch(which.paths(args), where, settings, env=environment(), progress=step)
-    if args.propose:
+    note = OFF if args.propose and not (settings.learning and enabled(where.config, where.config_file)) else ""
+    if args.propose and not note:
         found = mend(found, int(time()), lambda: token_hex(3), chat)
-    out.result(_document(found), "\n".join(_lines(found)))
+    out.result({**_document(found), "note": note}, "\n".join(_lines(found)))
+    if note and not out.json:
+        out.note(f"{note}, so nothing was proposed; `lessonbook learned on` turns it on.")
     for book, why in found.broken.items() if not out.json else ():
         out.note(f"book {book}: {why}")
     return 0

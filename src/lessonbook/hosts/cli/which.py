@@ -26,8 +26,10 @@ def add_from(parser: argparse.ArgumentParser, what: str = "read these files or f
 
 
 def paths(args: argparse.Namespace) -> list[Path] | None:
-    """Return what ``--from`` named; ``None`` for the agents' own folders."""
-    return [path.expanduser() for path in args.paths] if args.paths else None
+    """Return what ``--from`` named; ``None`` for the agents' own folders. Raises ``InputError`` for nobody's home."""
+    from lessonbook.system.files import homed
+
+    return [homed(path) for path in args.paths] if args.paths else None
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -105,13 +105,13 @@ def _settled(agent: AgentRunner, task: Task) -> str:
     above = Path(task.scratch).parent
     own = (str(above),) if Path(task.folder).is_relative_to(above) else (task.folder, task.scratch)
     places = (*own, *apart.writes)
-    if can_keep() and not any(":" in place for place in places):
+    odd = next((place for place in places if ":" in place), None)
+    if can_keep() and odd is None:
         return ":".join(places)
     if agent.writes is not None:
-        raise SetupError(
-            f"{agent.name} cannot be kept to what agents.{agent.name}.writes names: that takes Linux 5.12 or later "
-            "which lets us make namespaces."
-        )
+        takes = "that takes Linux 5.12 or later which lets us make namespaces"
+        why = takes if odd is None else f"the name of {odd} holds a colon"
+        raise SetupError(f"{agent.name} cannot be kept to what agents.{agent.name}.writes names: {why}.")
     return ANYWHERE
 
 
