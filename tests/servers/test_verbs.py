@@ -6,7 +6,7 @@ import json
 import subprocess
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -147,3 +147,45 @@ def test_a_walk_on_hindsight(run: Run, server: str, tmp_path: Path) -> None:
     assert "5433" in run("recall", "port").stdout
     assert "2" in run("status").stdout and "hindsight: 2 remembered" in run("doctor").stdout
     assert run("recall", "port", "--why").returncode == 0
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Iterator[Callable[[], Any]]:
+    """``page()``: the review page of this test's folder, entered."""
+    pytest.importorskip("jinja2")
+    from tests.hosts.web.conftest import Served
+
+    started: list[Served] = []
+
+    def start() -> Served:
+        started.append(Served(cwd=tmp_path / "work"))
+        started[-1].enter()
+        return started[-1]
+
+    yield start
+    for served in started:
+        served.process.kill()
+        served.process.communicate()
+
+
+def test_the_page_shows_and_changes_lessons_on_postgres(run: Run, team: str, page: Callable[[], Any]) -> None:
+    assert run("learn", "Quote every path.", "--tag", "ci").stdout == "Lesson stored.\n"
+    served = page()
+    listed = served.get("/memories").text
+    assert "Quote every path." in listed and "/lesson?id=1" in listed and "What was left out" not in listed
+    why = served.get("/memories?q=path").text
+    assert "Why it was found" in why and "words" in why
+    assert "Quote every path." in served.get("/lesson?id=1").text
+    done = served.follow(served.post("/lesson-change", {"id": "1", "what": "pin"}))
+    assert done.status == 200 and "Pinned 1" in done.text
+    assert "pinned" in run("memory", "list").stdout
+    run("config", "set", "postgres.url", "postgresql://tests@127.0.0.1:9/tests")
+    away = served.get("/memories")
+    assert away.status == 200 and "cannot be used" in away.text
+
+
+def test_the_page_shows_lessons_on_hindsight(run: Run, server: str, page: Callable[[], Any]) -> None:
+    run("learn", "Quote every path.")
+    assert run("outbox", "flush", "--seconds", "60").returncode == 0
+    listed = page().get("/memories")
+    assert listed.status == 200 and "Quote every path." in listed.text and "on a server" in listed.text
