@@ -134,6 +134,21 @@ def test_a_check_that_never_ran_is_a_mistake(command: str) -> None:
     assert failure is not None and not failure.answer and failure.trouble is Trouble.NOT_INSTALLED
 
 
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("php artisan test", "Could not open input file: artisan"),
+        ("pytest tests/gone.py", "ERROR: file or directory not found: tests/gone.py"),
+        ("python tests/runtests.py", "python: can't open file '/srv/tests/runtests.py': [Errno 2] No such file"),
+    ],
+)
+def test_tests_that_are_not_there_are_no_red_tests(command: str, told: str) -> None:
+    failure = read_failure(shell(command, told, 2))
+    assert failure is not None and not failure.answer and failure.trouble is Trouble.NO_FILE
+    red = read_failure(shell(command, "open: no such file or directory: fixture.txt", 1))
+    assert red is not None and red.answer
+
+
 def test_a_script_that_is_only_called_a_test_is_no_check() -> None:
     failure = read_failure(shell("python test_it.py", "ValueError: no"))
     assert failure is not None and not failure.answer

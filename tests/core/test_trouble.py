@@ -49,6 +49,7 @@ SAID: list[tuple[Trouble, str]] = [
         "|PHP Warning: require(/srv/vendor/autoload.php): Failed to open stream"
         "|missing go.sum entry for module providing package x"
         "|Could not find kite-1.0 in locally installed gems|SDK location not found. Define a valid SDK location"
+        "|fatal: The current branch x has no upstream branch.|There is no tracking information for the current branch."
         '|Error: Inconsistent plugins, please run "terraform init"|Run `bundle install` to install missing gems.',
     ),
     (
@@ -92,6 +93,7 @@ SAID: list[tuple[Trouble, str]] = [
         "|npm error ENOENT: no such file or directory, open '/srv/package.json'"
         "|The goal you specified requires a project to execute but there is no POM in this directory (/srv)."
         "|Directory '/srv' does not contain a Gradle build."
+        "|pattern ./lib/...: directory prefix lib does not contain main module or its selected dependencies"
         "|MSB1003: The current working directory does not contain a project or solution file."
         "|Couldn't find a project to run.|Could not locate Gemfile or .bundle/ directory"
         "|Error: The directory /srv contains no Terraform configuration files.|Error: No pubspec.yaml file found."
@@ -182,7 +184,7 @@ SAID: list[tuple[Trouble, str]] = [
         "fatal: ambiguous argument 'x': unknown revision or path not in the working tree."
         "|error: pathspec 'x' did not match any file(s) known to git|fatal: couldn't find remote ref x"
         "|fatal: bad revision 'x'|fatal: not a valid object name: 'x'|fatal: invalid reference: x"
-        "|fatal: The current branch x has no upstream branch.|There is no tracking information for the branch.",
+        "",
     ),
     (
         Trouble.WRONG_VERSION,

@@ -195,6 +195,16 @@ def test_each_reason_has_its_advice(talk: Start, command: str, result: str, open
     assert rules(*sessions[:1]) == []
 
 
+def test_specs_that_could_not_load_are_launched_another_way(talk: Start) -> None:
+    told = "An error occurred while loading spec_helper.\nLoadError: cannot load such file -- spec_helper"
+    sessions = [
+        talk(f"s{n}", day=n).sh(f"rspec spec/a{n}.rb", told, 1).sh(f"bundle exec rspec spec/a{n}.rb", "1 example")
+        for n in range(2)
+    ]
+    (only,) = rules(*sessions)
+    assert "`bundle exec rspec" in only and "cannot load such file" in only
+
+
 def test_a_folder_that_is_not_there_is_one_habit_whatever_was_to_run_in_it(talk: Start) -> None:
     told = "bash: line 1: cd: web: No such file or directory"
     sessions = [

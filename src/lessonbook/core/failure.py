@@ -52,6 +52,7 @@ _NOT_FOUND = 127
 _READ_MOST = 256
 _READ: dict[int, tuple[Call, Failure]] = {}
 """What was read of the calls met last: several findings and proposers ask about the same one in a row."""
+_UNOPENED = re.compile(r"can't open file|could not open input file|file or directory not found:", re.IGNORECASE)
 _EARLY = 6
 """A command that never ran says so in its first lines; a red test may print the same words much later."""
 _PLACED = re.compile(r"\S+?[:(]\d+[:,]\d+\)?:")
@@ -60,9 +61,10 @@ _LONGEST = 400
 """How much of one of them is looked at, in characters: what a file holds may stand in one line."""
 _ABSENT_MODULE = re.compile(
     r"(?:E )?((?:\w+Error(?: \[\w+\])?: )?(?:No module named|Cannot find (?:module|package)) ['\"][@\w./-]+['\"].*)"
+    r"|.*?(cannot load such file -- [\w./-]+)"
 )
 _SOME_TEST_RAN = re.compile(r"\b[1-9]\d* (?:passed|failed|passing|failing)\b|\bpass [1-9]|\bRan [1-9]\d* tests?\b")
-_OF_MODULE = ("No module named", "Cannot find")
+_OF_MODULE = ("No module named", "Cannot find", "cannot load such file")
 """One of these is in every line that ``_ABSENT_MODULE`` matches."""
 _OF_FILES = re.compile(r"Test (?:Suites|Files):? ")
 
@@ -143,7 +145,7 @@ def _shell_failure(call: Call, script: str, lines: list[str], error: str) -> Fai
     subject = _subject(trouble, line, after)
     if trouble is Trouble.NOT_INSTALLED and subject:
         return _not_installed(call, script, commands, _Missing(command, subject, line))
-    answer = trouble not in NEVER_RAN and _is_answer(call, commands, line)
+    answer = trouble not in NEVER_RAN and not unopened(line) and _is_answer(call, commands, line)
     return Failure(command.family, line, str(trouble), trouble, answer, command, subject)
 
 
@@ -201,7 +203,9 @@ def _absent_module(lines: list[str]) -> str:
     whole = "\n".join(lines)
     if not any(sign in whole for sign in _OF_MODULE):
         return ""
-    found = next((match[1] for line in lines if _of_module(line) and (match := _ABSENT_MODULE.match(line))), "")
+    found = next(
+        (match[1] or match[2] for line in lines if _of_module(line) and (match := _ABSENT_MODULE.match(line))), ""
+    )
     if not found or any(_SOME_TEST_RAN.search(line) and not _OF_FILES.match(line) for line in lines):
         return ""
     return found[:LINE_LIMIT]
@@ -209,6 +213,11 @@ def _absent_module(lines: list[str]) -> str:
 
 def _of_module(line: str) -> bool:
     return any(sign in line for sign in _OF_MODULE)
+
+
+def unopened(line: str) -> bool:
+    """Whether a program was given a script or a file of tests that is not there, and so did nothing."""
+    return _UNOPENED.search(line) is not None
 
 
 def _responsible(commands: tuple[Command, ...], error: str) -> Command | None:

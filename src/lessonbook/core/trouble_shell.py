@@ -23,11 +23,12 @@ _SHELL_TROUBLES = (
      r"|could not determine executable to run|unable to find utility|fish: unknown command"
      r"|cannot execute: required file not found"),
     (Trouble.NOT_PREPARED, "externally|java_home|no virtual|venv/bin/|node_modules|autoload|go.sum"
-     "|installed gems|sdk location|initialize yet|run ",
+     "|installed gems|sdk location|initialize yet|run |upstream|tracking",
      r"externally-managed-environment|JAVA_HOME (?:is|environment variable is) not"
      r"|no virtual ?environment found|venv/bin/\S+: no such file|no such file or directory: \S*venv/bin/"
      r"|\bnode_modules (?:is |are )?missing|node_modules state file|vendor/autoload\.php"
      r"|missing go\.sum entry|in locally installed gems|SDK location not found|did not initialize yet"
+     r"|has no upstream branch|no tracking information for"
      r"|\brun [\"'`]?(?:npm|pnpm|yarn|bun|bundle|composer|poetry|terraform|pod|mix|flutter|dart)"
      r" (?:install|ci|init|deps\.get|pub get)\b"),
     (Trouble.BAD_EXPRESSION, "expression|regex|awk|jq|parenthes|unmatched|end of|compile error",
@@ -58,7 +59,8 @@ _SHELL_TROUBLES = (
      r"|no .?pyproject\.toml.? found|go\.mod file not found|cannot find main module|no go files in"
      r"|not a git repository|no such file or directory.{0,40}package\.json|could not read package\.json"
      r"|no_importer_manifest|no configuration file provided|no makefile found|ENOENT.{0,60}package\.json"
-     r"|there is no POM in|does not contain a (?:gradle build|project or solution file)|could not locate Gemfile"
+     r"|there is no POM in|does not contain (?:a gradle build|a project or solution|main module)"
+     r"|could not locate Gemfile"
      r"|couldn't find a project to run|contains no terraform configuration|no terraform configuration files"
      r"|no (?:pubspec\.yaml|build\.zig) file found|no (?:justfile|Taskfile|Rakefile) found"
      r"|does not (?:contain an Xcode project|appear to contain CMakeLists)|could not find a Mix\.Project"
@@ -104,9 +106,9 @@ _SHELL_TROUBLES = (
     (Trouble.DIRTY, "overwritten|unstaged|uncommitted|untracked",
      r"would be overwritten by|you have unstaged changes|index contains uncommitted changes"
      r"|(?:has|have|with) uncommitted changes|contains modified or untracked files"),
-    (Trouble.NO_REVISION, "revision|not match|remote ref|object name|reference|upstream|tracking",
+    (Trouble.NO_REVISION, "revision|not match|remote ref|object name|reference",
      r"unknown revision|did not match any file|couldn't find remote ref|bad revision"
-     r"|not a valid object name|invalid reference:|has no upstream branch|no tracking information"),
+     r"|not a valid object name|invalid reference:"),
     (Trouble.WRONG_VERSION, "engine|version|release|requires ",
      r"unsupported engine|EBADENGINE|the engine \"\S+\" is incompatible|your ruby version is"
      r"|your php version|invalid (?:source|target) release|unsupported class file major version"

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from lessonbook.core.errorline import without_places
-from lessonbook.core.failure import Failure, Trouble
+from lessonbook.core.failure import Failure, Trouble, unopened
 from lessonbook.proposers.draft import Lesson
 from lessonbook.proposers.fixed_rules import AGAIN, stripped
 from lessonbook.proposers.incident import Incident
@@ -102,7 +102,8 @@ _CLASS_OF = {trouble: name for name, (troubles, _, _) in _CLASSES.items() for tr
 def is_general(failure: Failure) -> bool:
     """Whether general advice serves: trouble with the agent's own tools, or a path that a plain utility was given."""
     if failure.command is not None:
-        given = failure.trouble in (Trouble.NO_FILE, Trouble.IS_FOLDER) and failure.command.plain_utility
+        path = failure.trouble in (Trouble.NO_FILE, Trouble.IS_FOLDER)
+        given = path and (failure.command.plain_utility or unopened(failure.error))
         return given or failure.trouble in _ANYWHERE
     return failure.trouble in _CLASS_OF
 

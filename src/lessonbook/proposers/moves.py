@@ -23,7 +23,14 @@ _OVERRIDE = re.compile(
 )
 _SETS_UP = frozenset({"install", "i", "add", "sync", "remove", "uninstall", "init", "create", "show"})
 _OF_A_FOLDER = frozenset(
-    {Trouble.WRONG_FOLDER, Trouble.NO_SCRIPT, Trouble.NO_FILE, Trouble.NOT_INSTALLED, Trouble.NO_MODULE}
+    {
+        Trouble.WRONG_FOLDER,
+        Trouble.NO_SCRIPT,
+        Trouble.NO_FILE,
+        Trouble.NOT_INSTALLED,
+        Trouble.NOT_PREPARED,
+        Trouble.NO_MODULE,
+    }
 )
 """Reasons that the right folder can cure."""
 
