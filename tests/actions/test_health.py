@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -524,3 +525,16 @@ def test_health_that_cannot_be_looked_at_costs_the_night_only_itself(machine: Ma
     assert (
         record["failed"][0].startswith("health: ") and "decisions.json is not as it was written" in record["failed"][0]
     )
+
+
+def test_a_tool_that_says_something_else_each_time_fills_no_disk_with_drafts(machine: Machine) -> None:
+    for session in "ab":
+        for one in product("bdfgk", "aeiou", "lmnrs", "oa"):
+            machine.add(session, f"TypeError: {''.join(one)}x is not a function")
+    found = machine.look()
+    assert len(found.defects) == 250
+    assert {path.stem for path in machine.folder.drafts.iterdir()} == {one.id for one in found.defects[:200]}
+    for one in found.defects[:200]:
+        machine.folder.draft(one.id).unlink()
+    machine.look()
+    assert len(list(machine.folder.drafts.iterdir())) == 200
