@@ -538,3 +538,26 @@ def test_a_tool_that_says_something_else_each_time_fills_no_disk_with_drafts(mac
         machine.folder.draft(one.id).unlink()
     machine.look()
     assert len(list(machine.folder.drafts.iterdir())) == 200
+
+
+ODD_FOLDERS = [
+    "/" + "a" * 5_000,
+    "/" + "a/" * 3_000,
+    "/a\0b",
+    "/\ud800",
+    "/dev/null/x",
+    "/proc/self/fd/0",
+    "",
+    "~",
+    "C:\\x",
+]
+
+
+@pytest.mark.parametrize("cwd", ODD_FOLDERS)
+def test_a_session_that_names_an_odd_folder_ends_no_reading(machine: Machine, here: Here, cwd: str) -> None:
+    for session in "ab":
+        machine.add(session, cwd=cwd, at=time.time() - DAY)
+    for verb in ("health", "watch", "propose", "findings"):
+        said = here(verb, "--json")
+        assert said.returncode == 0 and json.loads(said.stdout)["ok"], said.stderr
+    assert only(machine.look()).count == 2
