@@ -1,7 +1,8 @@
 """How fast a long history is mined, and in how much memory, beside the original's health report and route assessment.
 
-The history is in the original's own form, made anew, ``LESSONBOOK_BENCH_MB`` megabytes long (60 by default). Each side
-runs in a process of its own. ``LESSONBOOK_PEER_MINING`` names a Python that has ``dhrona``; else one is set up.
+The history is in the original's own form, made anew, ``LESSONBOOK_BENCH_MB`` megabytes long (500 by default). Each side
+runs as it is installed, in a process of its own and all that this one starts, whose memory is counted together.
+``LESSONBOOK_PEER_MINING`` names a Python that has ``dhrona``; else one is set up.
 """
 
 from __future__ import annotations
@@ -12,13 +13,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from statistics import median
+from typing import IO, Any
 
 from benchmarks.mining_history import write
 from benchmarks.peers import BENCH, peer_pythons
 from benchmarks.table import Row, in_turns
+from lessonbook.system.cores import available
 
 DRIVE = Path(__file__).with_name("mining_drive.py")
 PEER = ("dhrona==0.1.20", "ramabana==0.2.80")
@@ -28,9 +33,11 @@ NEEDS = (
     *("rishi", "ruamel.yaml", "safepyrun", "shalya>=0.1.22", "uraiyadal>=0.0.19"),
 )
 """All that importing it takes, one by one: its own list of dependencies cannot be resolved from PyPI."""
-SIZE = int(os.environ.get("LESSONBOOK_BENCH_MB", "60")) * 1_000_000
-TIMES = 3 if SIZE < 200_000_000 else 1
+SIZE = int(os.environ.get("LESSONBOOK_BENCH_MB", "500")) * 1_000_000
+TIMES = 3
 FASTER, FLAT = 3.0, 1.3
+_LOOK = 0.05
+"""How often memory is looked at, in seconds."""
 KNOWN = ("schema", "tool_protocol", "repeat_failure", "denial_retry", "bypass")
 
 
@@ -38,17 +45,16 @@ def run() -> list[Row]:
     """Mine the whole history, then a quarter of it, for whether memory grows."""
     python, missing = _peer()
     with tempfile.TemporaryDirectory() as place:
-        whole, quarter = Path(place) / "whole", Path(place) / "quarter"
+        whole, quarter, little = (Path(place) / name for name in ("whole", "quarter", "little"))
         size = write(whole, SIZE).stat().st_size
         write(quarter, SIZE // 4)
-        if missing:
-            ours, theirs = in_turns(TIMES, lambda: _run(sys.executable, "ours", whole))[0], []
-        else:
-            ours, theirs = in_turns(
-                TIMES, lambda: _run(sys.executable, "ours", whole), lambda: _run(python, "theirs", whole)
-            )
+        write(little, 1)
+        sides = [("ours", sys.executable), *([] if missing else [("theirs", python)])]
+        for side, program in sides:  # so that every module is compiled, as an installed one is
+            _run(program, side, little)
+        ours, *theirs = in_turns(TIMES, *(partial(_run, program, side, whole) for side, program in sides))
         small = _run(sys.executable, "ours", quarter)
-    return list(_rows(size, ours, theirs, small, missing))
+    return list(_rows(size, ours, theirs[0] if theirs else [], small, missing))
 
 
 def _rows(
@@ -56,14 +62,14 @@ def _rows(
 ) -> Iterator[Row]:
     megabytes = size / 1e6
     speed = [f"ours {_speed(megabytes, ours)}", *([f"theirs {_speed(megabytes, theirs)}"] if theirs else [])]
-    note = f"{megabytes:.0f} MB; {', '.join(speed)}"
+    note = f"{megabytes:.0f} MB; {', '.join(speed)}{_processor(ours, theirs)}"
     found, known = ours[0]["kinds"], theirs[0]["kinds"] if theirs else {}
     less = {kind: known[kind] for kind in KNOWN if found.get(kind, 0) < known.get(kind, 0)}
     fewer = [f"{kind}: {found.get(kind, 0)} found, {count} by theirs" for kind, count in less.items()]
     fewer += [] if found else ["nothing was found: no reader for it"]
     baseline = "theirs" if theirs else f"no peer: {missing}"
     yield Row(
-        "mining, processor time", [one["cpu"] for one in ours], baseline, [one["cpu"] for one in theirs],
+        "mining, throughput", [one["seconds"] for one in ours], baseline, [one["seconds"] for one in theirs],
         at_least=FASTER, note=note,
     )  # fmt: skip
     kinds = ", ".join(f"{kind} {found.get(kind, 0)}" for kind in KNOWN)
@@ -81,14 +87,46 @@ def _speed(megabytes: float, runs: list[dict[str, Any]]) -> str:
     return f"{megabytes / min(one['seconds'] for one in runs):.0f} MB/s"
 
 
+def _processor(ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> str:
+    mine = median(one["cpu"] for one in ours)
+    other = median(one["cpu"] for one in theirs) if theirs else 0.0
+    beside = f" and {other:.2f} s, {other / mine:.2f}×" if theirs else ""
+    return f"; processor time {mine:.2f} s{beside}; {available()} cores"
+
+
 def _run(python: str, side: str, folder: Path) -> dict[str, Any]:
-    env = {**os.environ, "HOME": str(folder)}
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    env |= {"HOME": str(folder), "PYTHONPYCACHEPREFIX": str(folder.parent / "compiled")}
     command = [python, "-P", str(DRIVE), side, str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
-    if done.returncode:
-        raise RuntimeError(f"{side} failed: {done.stderr.strip()[-300:]}")
-    answer: dict[str, Any] = json.loads(done.stdout)
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        started = subprocess.Popen(command, stdout=out, stderr=err, env=env)
+        peak = 0
+        while started.poll() is None:
+            peak = max(peak, _resident(started.pid))
+            time.sleep(_LOOK)
+        said, complained = (_all_of(file) for file in (out, err))
+    if started.returncode:
+        raise RuntimeError(f"{side} failed: {complained.strip()[-300:]}")
+    answer: dict[str, Any] = json.loads(said)
+    answer["kib"] = max(answer["kib"], peak // 1024)
     return answer
+
+
+def _all_of(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8", "replace")
+
+
+def _resident(pid: int) -> int:
+    """Bytes of memory that a process and all it started hold, what they share counted for each; 0 where none tells."""
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+        children = [
+            one for task in Path(f"/proc/{pid}/task").iterdir() for one in (task / "children").read_text().split()
+        ]
+    except OSError:
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE") + sum(_resident(int(child)) for child in children)
 
 
 def _peer() -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """Mines one history in a process of its own and prints what it cost and found, as JSON.
 
 ``python mining_drive.py theirs FOLDER``: the original's ``history_health`` and route assessment, with its own Python.
-``python mining_drive.py ours FOLDER``: findings of every session, and what recurs, as ``propose`` does.
+``python mining_drive.py ours FOLDER``: what ``propose --dry-run`` does: findings of every session, and what recurs.
 """
 
 from __future__ import annotations
@@ -27,19 +27,15 @@ def theirs(folder: str) -> Counter[str]:
 
 def ours(folder: str) -> Counter[str]:
     """Return findings by kind; what recurs is found and dropped."""
-    from lessonbook.actions.findings import Which, account
-    from lessonbook.proposers.means import Means
-    from lessonbook.proposers.registry import PROPOSERS
-    from lessonbook.proposers.together import Together
+    from lessonbook.actions.propose import propose
     from lessonbook.system.settings import load, places
 
     env = {"HOME": folder}
     where = places(env)
-    settings = load(where)
-    together = Together([PROPOSERS[name](Means()) for name in settings.proposers])
-    found = account([Path(folder)], where, settings, Which(), env=env, on_session=together.see)
-    together.proposals()
-    return found.kinds
+    history = Path(folder) / "agent-history.jsonl"
+    now = 1_787_000_000 + 86_400 * 14
+    report = propose([history], where, load(where), now=now, random_hex=str, env=env, dry_run=True)
+    return Counter(report.findings)
 
 
 def main(side: str, folder: str) -> None:
@@ -47,9 +43,12 @@ def main(side: str, folder: str) -> None:
     gc.set_threshold(100_000)  # as the command does
     start = time.perf_counter()
     found = {"ours": ours, "theirs": theirs}[side](folder)
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    cost = {"seconds": time.perf_counter() - start, "cpu": used.ru_utime + used.ru_stime, "kib": used.ru_maxrss}
-    print(json.dumps({**cost, "kinds": dict(found)}))
+    seconds = time.perf_counter() - start
+    if "multiprocessing.forkserver" in sys.modules:  # only what has ended is counted
+        sys.modules["multiprocessing.forkserver"]._forkserver._stop()
+    used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    cpu = sum(one.ru_utime + one.ru_stime for one in used)
+    print(json.dumps({"seconds": seconds, "cpu": cpu, "kib": used[0].ru_maxrss, "kinds": dict(found)}))
 
 
 if __name__ == "__main__":

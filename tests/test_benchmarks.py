@@ -62,3 +62,14 @@ def test_it_runs_without_a_peer(tmp_path: Path) -> None:
     assert done.stdout.count("no peer: LESSONBOOK_PEER_BANK=") == 2 * 12
     assert "remember, 40 lessons: flat" in done.stdout
     assert "40 rows" in done.stdout
+
+
+@pytest.mark.slow
+def test_mining_runs_without_a_peer_and_finds_what_was_planted(tmp_path: Path) -> None:
+    env = {**os.environ, "LESSONBOOK_PEER_MINING": str(tmp_path / "none"), "LESSONBOOK_BENCH_MB": "4"}
+    env |= {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *sys.path]), "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-m", "benchmarks", "mining"]
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    assert "failed:" not in done.stdout and done.stdout.count("no peer: LESSONBOOK_PEER_MINING=") == 3
+    assert "MB/s; processor time" in done.stdout and "schema 2, tool_protocol 2, repeat_failure 2" in done.stdout

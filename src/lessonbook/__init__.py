@@ -11,7 +11,7 @@ TYPE_CHECKING = False  # type checkers take it for true; importing typing for it
 if TYPE_CHECKING:
     from lessonbook.actions.brief import Brief, brief
     from lessonbook.actions.learn import LearnSession, LearnTool, ToolResult
-    from lessonbook.actions.recall import recall
+    from lessonbook.actions.recall import recall, reflect
     from lessonbook.actions.remembering import Remembered, lessons, remember
     from lessonbook.core.errors import BusyError, InputError, LearnError, LessonbookError, SetupError, StoreError
     from lessonbook.core.lesson import Lesson, Outcome, Recalled, Receipt, Scope
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "lessonbook.actions.brief": ("Brief", "brief"),
     "lessonbook.actions.learn": ("LearnSession", "LearnTool", "ToolResult"),
-    "lessonbook.actions.recall": ("recall",),
+    "lessonbook.actions.recall": ("recall", "reflect"),
     "lessonbook.actions.remembering": ("Remembered", "lessons", "remember"),
     "lessonbook.core.errors": (
         "BusyError",
@@ -71,6 +71,7 @@ __all__ = [
     "open_memory",
     "places",
     "recall",
+    "reflect",
     "remember",
 ]
 

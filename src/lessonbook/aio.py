@@ -16,7 +16,7 @@ from lessonbook.actions import recall as _recall
 from lessonbook.actions import remembering as _remembering
 from lessonbook.system import projects as _projects
 
-__all__ = ["brief", "identify", "lessons", "recall", "remember"]
+__all__ = ["brief", "identify", "lessons", "recall", "reflect", "remember"]
 
 _Params = ParamSpec("_Params")
 _Found = TypeVar("_Found")
@@ -34,4 +34,5 @@ brief = _in_a_thread(_brief.brief)
 identify = _in_a_thread(_projects.identify)
 lessons = _in_a_thread(_remembering.lessons)
 recall = _in_a_thread(_recall.recall)
+reflect = _in_a_thread(_recall.reflect)
 remember = _in_a_thread(_remembering.remember)

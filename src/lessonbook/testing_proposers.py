@@ -7,6 +7,7 @@ class TestMyProposer(ProposerContract):
 
 from __future__ import annotations
 
+import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
@@ -46,6 +47,14 @@ class ProposerContract(ABC):
         for session in self.sessions():
             single.see(session)
         assert list(single.proposals()) == list(self.proposer().propose(iter(self.sessions()))) != []
+
+    def test_what_another_process_noted_is_as_good(self) -> None:
+        """Notes that were sent, and sessions without their turns, come to the same as seeing the sessions."""
+        taking = self.proposer()
+        for session in self.sessions():
+            sent = pickle.dumps((replace(session, turns=()), self.proposer().note(session)))
+            taking.take(*pickle.loads(sent))
+        assert list(taking.proposals()) == list(self.proposer().propose(self.sessions()))
 
     def test_each_proposal_can_be_offered(self) -> None:
         """It says who proposes it, what it rests on, and is a rule or a skill, in bounds."""

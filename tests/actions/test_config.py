@@ -65,10 +65,22 @@ def test_a_new_file_is_made(home: Path) -> None:
         ("agent_dir", "some/where", "start with / or ~/"),
         ("agent_dir", "~someone/x", "start with / or ~/"),
         ("hindsight.url", "ftp://x", "http:// or https://"),
+        *(("propose.cores", said, "a number of cores, all or auto") for said in ("0", "many", "-1", "1000", "2.5")),
+        ("propose.cluster", "127.0.0.1:8786", "is an address such as tls://"),
+        ("propose.cluster", "tcp://192.0.2.7:8786", "unencrypted"),
+        ("hindsight.url", "http://", "an http or https address"),
+        ("hindsight.url", "http://me:pw@host", "no name, password"),
+        ("postgres.url", "mysql://host/db", "is an address such as"),
+        ("postgres.url", "postgresql://me:pw@host/db", "must not hold a password"),
+        ("postgres.team", "Team X", "lower-case letters"),
+        ("hindsight.token", "hs_live_0123456789", "No secret goes into the settings"),
+        ("hindsight.token_env", "hs_live_abcdefghij0123456789abcdefghij", "and is never it"),
+        ("hindsight.token_env", "MY TOKEN", "and is never it"),
+        ("hindsight.credential_helper", f"echo ghp_{'a1B2' * 9}", "and never holds it"),
     ],
 )
 def test_what_is_not_understood_is_refused(file: Path, key: str, value: str, said: str) -> None:
-    with pytest.raises(InputError, match=said.replace("?", r"\?")):
+    with pytest.raises((InputError, SetupError), match=said.replace("?", r"\?")):
         change(places(), key, value)
     assert file.read_text() == FILE
 
@@ -85,6 +97,19 @@ def test_a_wrong_type_can_be_set_right(file: Path) -> None:
     file.write_text("learning = 1\n")
     assert change(places(), "learning", "true").value is True
     assert get(places(), "learning").is_set
+
+
+@pytest.mark.parametrize("cores", ["2", "all", "auto"])
+def test_how_many_cores(file: Path, cores: str) -> None:
+    assert change(places(), "propose.cores", cores).value == cores == load(places()).propose_cores
+    assert ("cores = 2\n" in file.read_text()) == (cores == "2")
+
+
+@pytest.mark.parametrize("text", ["0", "true", '"some"', "1.5", "[2]"])
+def test_no_number_of_cores_is_said(file: Path, text: str) -> None:
+    file.write_text(f"[propose]\ncores = {text}\n")
+    with pytest.raises(SetupError, match=r"propose\.cores is a number of cores"):
+        load(places())
 
 
 def test_the_editor_model_is_shown_and_set_by_hand(file: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conftest import Run
 
 from lessonbook.actions.findings import Account, Which, account
 from lessonbook.actions.trend import trend
@@ -136,3 +137,12 @@ def test_the_command_line(sessions: Path, run: Callable[..., subprocess.Complete
     for wrong in (("--kind", "x"), ("--since", "soon"), ("--from", "/nowhere/at/all")):
         done = run("findings", *wrong)
         assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("cores", ["1", "2", "all"])
+def test_on_every_core_it_is_the_same(run: Run, sessions: Path, cores: str) -> None:
+    plain = run("findings", "--from", str(sessions), "--each", "--json")
+    assert run("config", "set", "propose.cores", cores).returncode == 0
+    assert run("findings", "--from", str(sessions), "--each", "--json").stdout == plain.stdout
+    offered = run("propose", "--from", str(sessions), "--dry-run", "--json")
+    assert offered.returncode == 0 and json.loads(offered.stdout)["calls"] == 6

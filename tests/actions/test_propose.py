@@ -261,7 +261,7 @@ REFUSAL = (
 )
 
 
-def test_what_a_person_said_is_outside_the_one_in_four(root: Path, project: Path, run: Callable[..., Report]) -> None:
+def test_what_a_person_said_is_among_the_one_in_four(root: Path, project: Path, run: Callable[..., Report]) -> None:
     for n in range(10):
         told = Transcript(root / f"s{n}.jsonl", project, day=n + 1).ask("go")
         for tool in ("aa", "bb", "cc", "dd", "ee"):
@@ -270,10 +270,10 @@ def test_what_a_person_said_is_outside_the_one_in_four(root: Path, project: Path
             told.call("Bash", f"{REFUSAL}ask me before you deploy", failed=True, command="deploy prod")
         told.save()
     report = run()
-    assert len(report.offered) == 4, "three fixes for ten sessions, and what the person said"
+    assert len(report.offered) == 3, "two fixes for ten sessions, and what the person said, whatever ranks above it"
     assert report.offered[-1].text.startswith("Do not run `deploy")
     assert report.offered[-1].why.startswith("3 refusals in 3 sessions")
-    assert [one.reason for one in report.left_out] == ["over this run's limit of 3"] * 2
+    assert [one.reason for one in report.left_out] == ["over this run's limit of 3"] * 3
     assert run().offered == ()
 
 

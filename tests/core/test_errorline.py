@@ -96,3 +96,25 @@ def test_the_first_telling_line_is_found_as_if_every_line_was_looked_at(lines: l
     slowly = _exception(plain) or next((line for line in plain if _tells(line)), "")
     assert not slowly or error_of(plain) == slowly
     assert slowly or not _tells(error_of(plain))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Output: bash: kite: command not found\nExit Code: 127\nProcess Group PGID: 7",
+        "Command: kite go\nDirectory: (root)\nStdout: (empty)\nStderr: bash: kite: command not found\nError: (none)"
+        "\nExit Code: 127\nSignal: 0\nBackground PIDs: (none)\nProcess Group PGID: 7",
+        "bash: kite: command not found\n\n\nCommand exited with code 127",
+        "npm warn Unknown env config 'x'. This will stop working.\nbash: kite: command not found",
+    ],
+)
+def test_what_an_agent_puts_around_a_result_is_no_part_of_it(text: str) -> None:
+    assert error_line(text) == "bash: kite: command not found"
+
+
+def test_an_exception_of_a_library_and_of_a_language_tells() -> None:
+    django = (
+        "Traceback (most recent call last):\n  File 'x'\n    raise kite('not here')\nkite.conf.NotReady: call setup()"
+    )
+    assert error_line(django) == "kite.conf.NotReady: call setup()"
+    assert error_line("a.js:3\nfoo()\n^\n\nReferenceError: foo is not defined") == "ReferenceError: foo is not defined"

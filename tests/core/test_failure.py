@@ -52,6 +52,10 @@ def test_mistakes_have_the_key_of_their_kind(call: Call, key: str) -> None:
         shell("pytest -q", "E   AssertionError\n1 failed"),
         shell("python -m pytest -q", "E   AssertionError\n1 failed"),
         shell("python3 manage.py test", "FAILED (failures=1)"),
+        shell("python tests/runtests.py forms", "FAILED (failures=1)"),
+        shell("ruby -Itest test/models/cart_test.rb", "1 runs, 1 failures"),
+        shell("node scripts/run-tests.js", "AssertionError: 1 == 2"),
+        shell("php vendor/bin/phpunit", "There was 1 failure:"),
         shell("pytest -q", "collected 3 items\n\n\n a\n b\n c\n d\nE  sh: foo: command not found"),
         shell("ruff check .", "a.py:1:1: F401 unused import"),
         shell("tsc --noEmit", "src/a.ts(3,1): error TS2339: Property 'x' does not exist on type 'Y'.", 2),
@@ -130,6 +134,11 @@ def test_a_check_that_never_ran_is_a_mistake(command: str) -> None:
     assert failure is not None and not failure.answer and failure.trouble is Trouble.NOT_INSTALLED
 
 
+def test_a_script_that_is_only_called_a_test_is_no_check() -> None:
+    failure = read_failure(shell("python test_it.py", "ValueError: no"))
+    assert failure is not None and not failure.answer
+
+
 def test_only_failed_calls_are_failures() -> None:
     for status in set(CallStatus) - {CallStatus.FAILED}:
         assert read_failure(Call("c", "Bash", CallKind.SHELL, status, command="ls", result="error")) is None
@@ -140,26 +149,3 @@ def test_odd_calls_do_not_raise() -> None:
     assert read_failure(shell("A=b", "error")) is not None
     assert read_failure(Call("c", "Bash", CallKind.SHELL, CallStatus.FAILED)) is not None
     assert read_failure(tool("", "")) is not None
-
-
-def test_a_sign_is_in_whatever_a_pattern_of_the_shell_matches() -> None:
-    """Each alternative of each pattern, written out once: none may be missed because its sign is not looked for."""
-    from lessonbook.core.trouble import SHELL_PATTERNS, SHELL_SIGNS
-
-    lines = """
-    ModuleNotFoundError: No module named 'x'|Cannot find module 'x'|Cannot find package '@a/b'|a: command not found
-    python: No module named x|'a' is not recognized as an internal|sh: 1: a: not found
-    executable file not found|ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL|unrecognised subcommand|unknown command
-    no such command|invalid command|'a' is not a git command|unrecognized option|unknown argument|illegal option
-    invalid flag|unexpected argument|no such option|unknown shorthand flag|flag provided but not defined
-    unrecognized arguments|could not find `Cargo.toml`|could not find pyproject.toml|go.mod file not found
-    cannot find main module|not a git repository|no such file or directory: package.json
-    could not read package.json|no_importer_manifest|no configuration file provided|no makefile found
-    ENOENT: open package.json|script not found|missing script|no rule to make target|no task x found|unknown task
-    command "x" not found in|ignored by one of your .gitignore|command timed out|timed out after
-    no matches found: a|parse error near|syntax error near unexpected token|unexpected EOF while looking
-    bad substitution|unmatched "|can't open file
-    """.replace("\n", "|").split("|")
-    for line in filter(None, map(str.strip, lines)):
-        assert any(pattern.search(line) for _, pattern in SHELL_PATTERNS), line
-        assert any(sign in line.lower() for sign in SHELL_SIGNS), line

@@ -163,3 +163,30 @@ def test_the_outbox_on_the_command_line(run: Any, stub: Stub, server: Server, co
     assert dead["text"] == "POISON" and "422" in dead["error"]
     assert run("outbox", "drop", str(dead["id"])).stdout == "Dropped 1 item.\n"
     assert run("outbox", "retry").stdout == "Nothing was set aside.\n"
+
+
+def test_a_damaged_outbox_is_said_and_nothing_of_it_is_lost(
+    run: Any, home: Path, stub: Stub, server: Server, configure: Callable[[str], None]
+) -> None:
+    configure("http://127.0.0.1:9")
+    assert run("learn", "Told before the damage.").stdout == "Lesson queued for retention.\n"
+    (file,) = home.rglob("outbox.db")
+    until, before = time.monotonic() + 20, json.loads(run("outbox", "--json").stdout)
+    while time.monotonic() < until and not before["items"][0]["attempts"]:  # it delivers in the background first
+        before = json.loads(run("outbox", "--json").stdout)
+    while time.monotonic() < until and list(home.rglob("outbox.db-wal")):
+        time.sleep(0.1)
+    with file.open("r+b") as damaged:
+        damaged.write(b"\xff" * 100)
+    done = run("doctor")
+    assert "outbox" in done.stdout and "is damaged" in done.stdout and not list(home.rglob("outbox.db.damaged-*"))
+    done = run("learn", "Told after it.")
+    assert done.stdout.startswith("Lesson queued for retention. ") and "was damaged" in done.stdout
+    after = json.loads(run("outbox", "--json").stdout)
+    assert [one["text"] for one in after["items"]] == ["Told before the damage.", "Told after it."]
+    assert after["items"][0]["document"] == before["items"][0]["document"]
+    (kept,) = [one for one in home.rglob("outbox.db.damaged-*") if one.suffix != ".lock"]
+    assert f"{kept.name} was damaged" in run("outbox").stderr
+    assert kept.name in done.stdout and f"{kept.name} was damaged and set aside" in run("doctor").stdout
+    configure(server.url)
+    assert run("outbox", "flush").returncode in (0, 1)

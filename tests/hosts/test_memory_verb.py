@@ -341,11 +341,23 @@ def test_sleep_sums_up_with_a_model_and_says_what_it_needs(told: Any, bank: Path
 # the rest
 
 
-def test_other_memories_have_no_bank(run: Any) -> None:
+def test_the_local_memory_offers_what_a_file_can(run: Any, tmp_path: Path) -> None:
     assert run("memory").returncode == 4
     run("config", "set", "memory.backend", "local")
-    done = run("memory", "list")
-    assert done.returncode == 4 and "has no bank" in done.stderr and "set memory.backend mnemopi" in done.stderr
+    assert run("memory", "list").stderr == "Nothing is remembered for this project yet.\n"
+    run("learn", "Quote every path.", "--context", "a red build")
+    (row,) = json.loads(run("memory", "list", "--json").stdout)["lessons"]
+    assert (row["text"], row["context"], row["created"]) == ("Quote every path.", "a red build", None)
+    shown = run("memory", "show", row["id"])
+    assert shown.stdout.startswith("Quote every path.\n") and "  a red build\n" in shown.stdout
+    assert run("memory", "show", "x").returncode == 2 and run("memory", "list", "--tag", "a").returncode == 2
+    lines = run("memory", "export").stdout.splitlines()
+    assert [json.loads(line).get("text") for line in lines] == [None, "Quote every path."]
+    done = run("memory", "forget", row["id"])
+    assert done.returncode == 4 and "learned.md: remove the line." in done.stderr
+    (tmp_path / "l.jsonl").write_text("\n".join(lines))
+    run("config", "set", "memory.backend", "mnemopi")
+    assert "1 stored" in run("memory", "import", str(tmp_path / "l.jsonl")).stdout
 
 
 def test_every_action_has_an_act_and_every_option_an_action() -> None:

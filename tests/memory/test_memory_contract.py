@@ -9,6 +9,7 @@ from lessonbook.core.ports import Memory
 from lessonbook.memory.local import LocalMemory
 from lessonbook.memory.mnemopi.bank import MnemopiMemory
 from lessonbook.testing import MemoryContract
+from lessonbook.testing_banks import BankContract
 
 
 class TestLocal(MemoryContract):
@@ -16,6 +17,6 @@ class TestLocal(MemoryContract):
         return LocalMemory(folder / "memories" / "--p--" / "learned.md")
 
 
-class TestMnemopi(MemoryContract):
+class TestMnemopi(BankContract):
     def open(self, folder: Path, now: Callable[[], float]) -> Memory:
         return MnemopiMemory(folder / "agent" / "bank.db", "project-00000000", now)

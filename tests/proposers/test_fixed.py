@@ -133,8 +133,117 @@ def test_what_keeps_failing_is_told_where_nothing_mended_it(talk: Start) -> None
     ]
     assert rules(*stuck[:2]) == [], "twice may be chance"
     assert rules(*(talk(f"s{n}").sh("kite sync", told, 1).sh("kite sync", "ok") for n in range(4))) == []
-    raised = "NameError: name 'a' is not defined"
-    assert rules(*(talk(f"s{n}").sh("python try.py", raised, 1) for n in range(4))) == [], "its own script"
+    raised = "ValueError: a is not {}"
+    assert rules(*(talk(f"s{n}").sh("python try.py", raised.format(n), 1) for n in range(4))) == [], "its own script"
+
+
+def test_what_scripts_raise_alike_to_the_letter_is_told(talk: Start) -> None:
+    told = "kite.errors.NotConfigured: Settings are not configured, call setup() first"
+    alike = [talk(f"s{n}", day=n).sh(f"python try_{n}.py", told, 1).sh("python other.py") for n in range(3)]
+    (only,) = rules(*alike)
+    assert only == f"Scripts run with `python` fail here with `{told}`: see to what that asks for before you run one."
+    assert rules(*alike[:2]) == []
+
+
+def test_a_tool_that_keeps_failing_is_told_though_other_calls_of_it_work(talk: Start) -> None:
+    told = "Ref e12 is not on this page: take a snapshot"
+    sessions = [talk(f"s{n}", day=n).tool("browser_click", CallStatus.FAILED, told) for n in range(3)]
+    for session in sessions:
+        session.tool("browser_click", result="clicked")
+    (only,) = rules(*sessions)
+    assert only.startswith("See to what `browser_click` asks for before you call it") and "take a snapshot" in only
+    assert rules(*sessions[:2]) == [], "twice may be chance"
+
+
+@pytest.mark.parametrize(
+    ("raised", "opening"),
+    [
+        ("NameError: name 'a{}' is not defined", "Before you write a script against code, look up"),
+        ("IndentationError: expected an indented block", "Right after changing code by a script or a patch, check"),
+    ],
+)
+def test_slips_in_scripts_are_a_habit_from_three_sessions_on(talk: Start, raised: str, opening: str) -> None:
+    slips = [talk(f"s{n}", day=n).sh(f"python try_{n}.py", raised.format(n), 1).sh("python try.py") for n in range(3)]
+    (only,) = proposed(*slips)
+    assert only.rule is not None and only.rule.startswith(opening) and only.book is BookKind.GLOBAL
+    assert proposed(*slips[:2]) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "result", "opening"),
+    [
+        ("frob up", "Error: connect ECONNREFUSED 127.0.0.1:5432", "See that what `frob up` talks to is running"),
+        ("frob serve", "Error: listen EADDRINUSE: address already in use :::3000", "Look what holds the port"),
+        ("frob pull", "Could not resolve host: x.example", "Do without the network in `frob pull`"),
+        ("frob plan", "frob: Permission denied", "Run `frob plan` another way here, or ask"),
+        ("frob plan", "Unable to locate credentials.", "Ask the person to log in before you run `frob plan`"),
+        ("frob plan", "error: the following arguments are required: env", "Look up what `frob plan` takes"),
+        ("frob fly", "Frob has no command named 'fly'.", "Do not call `frob fly`: `frob` has no such command here"),
+        ("git switch x", "error: Your local changes would be overwritten by checkout:", "Look at `git stat"),
+        (
+            "frob plan",
+            "Error: old plugins, please run `terraform init`",
+            "Set up what `frob plan` needs before you run it",
+        ),
+        ("frob plan", "Could not locate Gemfile", "Run `frob plan` in the folder that holds its project file"),
+    ],
+)
+def test_each_reason_has_its_advice(talk: Start, command: str, result: str, opening: str) -> None:
+    sessions = [talk(f"s{n}", day=n).sh(command, result, 1).sh("ls") for n in range(2)]
+    (only,) = rules(*sessions)
+    assert only.startswith(opening) and " ".join(result.split())[:20] in only
+    assert rules(*sessions[:1]) == []
+
+
+def test_a_folder_that_is_not_there_is_one_habit_whatever_was_to_run_in_it(talk: Start) -> None:
+    told = "bash: line 1: cd: web: No such file or directory"
+    sessions = [
+        talk(f"s{n}", day=n).sh(f"cd web && {command}", told, 1) for n, command in enumerate(("npm test", "go vet"))
+    ]
+    (only,) = proposed(*sessions)
+    assert only.key == "no such folder to change to" and "know the folder you are in" in (only.rule or "").lower()
+
+
+def test_a_habit_tells_no_more_than_a_rule_holds(talk: Start) -> None:
+    told = (
+        "File has not been read yet. Read it first.", "File has been modified since read", "invalid patch: x",
+        "String to replace not found in file.", "Found 2 matches of the string to replace", "No changes to make: x",
+        "Cannot create new file - file already exists.",
+    )  # fmt: skip
+    sessions = [talk(f"s{n}", day=n) for n in range(2)]
+    for session in sessions:
+        for n, one in enumerate(told):
+            for _ in range(8 - n):
+                session.tool("Edit", CallStatus.FAILED, one, file_path="/x")
+    (only,) = proposed(*sessions)
+    assert only.rule is not None and len(only.rule) <= 300 and only.rule.endswith(".")
+    failed = [Call("c", "Edit", CallKind.EDIT, CallStatus.FAILED, result=one) for one in told]
+    assert names(only, failed[0]) and not names(only, failed[-1]), "what it does not tell, it is not about"
+
+
+def test_a_habit_comes_again_however_rarely_a_mistake_of_one_command_does_not(talk: Start) -> None:
+    folder, gone = "EISDIR: illegal operation on a directory, read", "cat: illegal option -- A"
+    sessions = [
+        talk(f"s{n}", day=n).tool("Read", CallStatus.FAILED, folder, file_path="/x").sh("cat -A a", gone, 1)
+        if n in (0, 50)
+        else talk(f"s{n}", day=n).sh("ls")
+        for n in range(60)
+    ]
+    (only,) = rules(*sessions)
+    assert only.startswith("List a folder, do not read it.")
+
+
+def test_in_a_long_history_three_times_is_enough(talk: Start) -> None:
+    def history(times: tuple[int, ...]) -> list[Any]:
+        return [
+            talk(f"s{n}", day=n).sh("cat -A a", "cat: illegal option -- A", 1)
+            if n in times
+            else talk(f"s{n}", day=n).sh("ls")
+            for n in range(300)
+        ]
+
+    assert len(rules(*history((0, 100, 200)))) == 1
+    assert rules(*history((0, 100))) == []
 
 
 def test_a_lesson_of_two_projects_that_names_neither_is_global(talk: Start) -> None:

@@ -68,11 +68,16 @@ def test_what_is_shown_keeps_its_bounds(kinds: list[bool], budget: int, known: s
     out = out - known
     ranked = [proposal(at, said) for at, said in enumerate(kinds)]
     shown, over = shortlist(ranked, budget, known, out)
-    assert shown == sorted(shown) and len(shown) <= MOST_A_RUN
+    most = min(budget, MOST_A_RUN)
+    assert shown == sorted(shown) and len(shown) <= most
     assert not set(shown) & (known | out) and not set(over) & (set(shown) | known | out)
     assert set(shown) | set(over) == set(range(len(ranked))) - known - out, "each that is new is shown, or told why not"
     plain = [at for at in shown if not spoken(ranked[at])]
-    used = sum(at < len(ranked) and not spoken(ranked[at]) for at in known)
-    assert len(plain) <= budget or used > budget
-    if over and any(spoken(ranked[at]) for at in over):
-        assert len(shown) == MOST_A_RUN, "what a person said is only left out where a run is full"
+    used = sum(at < len(ranked) for at in known)
+    assert len(plain) <= max(budget - used, 0)
+    said = [at for at in range(len(ranked)) if at not in known | out and spoken(ranked[at])]
+    if any(spoken(ranked[at]) for at in over):
+        assert len(shown) == most, "what a person said is only left out where a run is full"
+        assert len(shown) - len(plain) >= most // 2, "and has half of the places"
+    if any(not spoken(ranked[at]) for at in over) and used < budget - most:
+        assert len(plain) >= min(most // 2, most - len(said)), "what was only done has the others"

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from lessonbook.core.care import Imported
 from lessonbook.core.lesson import Scope
 from lessonbook.memory.importing.registry import kind_of, reader, sources
-from lessonbook.memory.importing.values import Imported, ReadProblem
+from lessonbook.memory.importing.values import ReadProblem
 
 PEER = Path(os.environ.get("LESSONBOOK_PEER_BANK") or Path(__file__).resolve().parents[2] / ".bench" / "bank")
 BUN = PEER / "node_modules/@oven/bun-linux-x64/bin/bun"

@@ -86,10 +86,18 @@ class Postgres:
         if self._who:
             shutil.chown(home, "nobody")
         self.port = free_port()
+        self.start()
+        self.dsn = f"postgresql://tests:{PASSWORD}@127.0.0.1:{self.port}/tests"
+
+    def start(self) -> None:
+        """Start it, also again, with what it held, at the same address."""
         options = ["--name", "t", "--port", str(self.port), "--username", "tests", "--password", PASSWORD]
         options += ["--database", "tests", "-c", "fsync=off", "-c", "max_connections=60"]
         self._run("start", *options)
-        self.dsn = f"postgresql://tests:{PASSWORD}@127.0.0.1:{self.port}/tests"
+
+    def stop(self) -> None:
+        """Stop it; who is connected is cut off."""
+        self._run("stop", "--name", "t")
 
     def end(self) -> None:
         self._run("stop", "--name", "t", check=False)

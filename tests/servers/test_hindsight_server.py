@@ -28,7 +28,7 @@ def token(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def deliver(memory: Any, seconds: float = 60.0) -> None:
-    memory.deliver(seconds, lambda wait: time.sleep(min(wait, 0.5)), insist=True)
+    memory.delivery.deliver(seconds, lambda wait: time.sleep(min(wait, 0.5)), insist=True)
 
 
 def ask(server: Hindsight, path: str, body: object = None, method: str = "GET") -> Any:
@@ -112,6 +112,7 @@ def test_a_wrong_item_in_the_middle_of_a_batch(tmp_path: Path, hindsight: Hindsi
     outbox = memory._outbox  # a time that no server takes, as another version of ours might have queued it
     with outbox.file.writing() as db:
         db.execute("UPDATE outbox SET payload = json_set(payload, '$.timestamp', 'no time at all') WHERE seq = 5")
+        db.execute("UPDATE outbox SET size = length(CAST(payload AS BLOB)) WHERE seq = 5")
     deliver(memory)
     counts = outbox.counts()
     assert (counts["done"], counts["dead"]) == (8, 1) and len(contents(hindsight, bank)) == 8
@@ -125,7 +126,7 @@ def test_the_wrong_token_then_the_right_one(
     monkeypatch.setenv("LESSONBOOK_HINDSIGHT_TOKEN", "wrong")
     memory = opened(tmp_path, hindsight.url, bank=bank)
     memory.store(Lesson("Kept until the token is right."))
-    assert "401" in memory.deliver(2, time.sleep).trouble
+    assert "401" in memory.delivery.deliver(2, time.sleep).trouble
     monkeypatch.setenv("LESSONBOOK_HINDSIGHT_TOKEN", TOKEN)
     deliver(opened(tmp_path, hindsight.url, bank=bank))
     assert sum(contents(hindsight, bank).values()) == 1
@@ -142,19 +143,23 @@ def test_what_the_server_fails_at_is_tried_again_and_arrives(tmp_path: Path, hin
 
 
 def test_the_server_is_killed_in_the_middle(tmp_path: Path, hindsight: Hindsight, bank: str) -> None:
+    """At another moment each time: while it takes what it is sent, and while it works on what it has taken."""
     memory = opened(tmp_path, hindsight.url, bank=bank)
-    told = [f"Told while the server may die, number {number}." for number in range(48)]
-    for text in told:
-        memory.store(Lesson(text))
-    deadly = threading.Timer(0.3, hindsight.kill)
-    deadly.start()
-    memory.deliver(3, lambda wait: time.sleep(min(wait, 0.2)), insist=True)
-    deadly.join()
-    before = memory._outbox.counts()
-    hindsight.start()
+    told: list[str] = []
+    for round in range(max(1, KILLS // 10)):
+        new = [f"Told while the server may die, round {round}, number {number}." for number in range(48)]
+        for text in new:
+            memory.store(Lesson(text))
+        told += new
+        deadly = threading.Timer(0.05 + 0.25 * (round % 5), hindsight.kill)
+        deadly.start()
+        memory.delivery.deliver(1.5, lambda wait: time.sleep(min(wait, 0.2)), insist=True)
+        deadly.join()
+        print(f"\nserver killed with {memory._outbox.counts()}", end="")
+        hindsight.start()
     deliver(memory, 120)
     counts = memory._outbox.counts()
-    print(f"\nserver killed with {before}; in the end {counts}")
+    print(f"\nin the end {counts}")
     assert counts["done"] == len(told) and contents(hindsight, bank) == Counter(told)
 
 

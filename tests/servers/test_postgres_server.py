@@ -12,13 +12,16 @@ import pytest
 from tests.servers.conftest import REQUIRED
 from tests.servers.running import PASSWORD, PlainPostgres, Postgres
 
+from lessonbook.core.care import Wanted
 from lessonbook.core.errors import InputError, SetupError, StoreError
 from lessonbook.core.lesson import Lesson, Outcome, Scope
 from lessonbook.core.ports import Bank, Memory
+from lessonbook.memory.postgres import schema
 from lessonbook.memory.postgres.bank import PostgresMemory
 from lessonbook.memory.postgres.connection import Connection
+from lessonbook.memory.postgres.rows import columns
 from lessonbook.memory.vectors.registry import open_embedder
-from lessonbook.testing import MemoryContract
+from lessonbook.testing_banks import BankContract
 
 if not REQUIRED:
     pytest.importorskip("psycopg", reason="needs the extra `postgres`")
@@ -46,7 +49,7 @@ def bank(address: str, team: str) -> Iterator[Any]:
     made.close()
 
 
-class TestWithoutVectors(MemoryContract):
+class TestWithoutVectors(BankContract):
     """What every backend must do, without an embedder here."""
 
     @pytest.fixture(autouse=True)
@@ -67,7 +70,7 @@ class TestWithVectors(TestWithoutVectors):
         return PostgresMemory(Connection(self.address, self.team), "app-1", now, embedder=embedder)
 
 
-class TestPlainServer(MemoryContract):
+class TestPlainServer(BankContract):
     """And on a PostgreSQL of this machine's own, without pgvector, though an embedder is here."""
 
     @pytest.fixture(autouse=True)
@@ -222,10 +225,54 @@ def test_with_pgvector_it_is_found_by_what_it_means(address: str, team: str) -> 
     plain.close(), memory.close()
 
 
+def test_tables_of_the_first_version_are_brought_up_to_date(address: str, team: str) -> None:
+    """With what is in them: what its lessons name and state is noted when it is first asked for."""
+    import psycopg
+
+    options = f"-c search_path=lessonbook_{team},public -c lessonbook.team={team}"
+    with psycopg.connect(address, autocommit=True, options=options) as db:
+        db.execute(f"CREATE SCHEMA lessonbook_{team}")
+        db.execute("CREATE TABLE about (name text PRIMARY KEY, value text NOT NULL)")
+        db.execute("INSERT INTO about VALUES ('version', '1')")
+        db.execute(schema.STEPS[0])
+        for text in ("Use npm.", "Use pnpm, not npm."):
+            told = columns(Lesson(text), [])
+            values = ("app-1", told["same"], told["same_hash"], told["told"], told["words"])
+            db.execute(
+                "INSERT INTO lessons (bank, same, same_hash, told, words, created, seen)"
+                " VALUES (%s, %s, %s, CAST(%s AS jsonb), array_to_tsvector(CAST(%s AS text[])), 5, 5)",
+                values,
+            )
+    memory = PostgresMemory(Connection(address, team), "app-1", lambda: 9.0)
+    assert memory.count() == 2 and memory.recall("pnpm")[0].text == "Use pnpm, not npm."
+    assert [one.lesson.text for one in memory.care.lessons(Wanted(about="pnpm"))] == ["Use pnpm, not npm."]
+    assert [(one.newer, one.older) for one in memory.care.contradictions()] == [("2", "1")]
+    assert [one.said for one in memory.care.diagnose(deep=True) if one.problem] == []
+    memory.close()
+
+
+def test_tables_of_a_newer_version_are_left_alone(address: str, team: str) -> None:
+    import psycopg
+
+    memory = PostgresMemory(Connection(address, team), "app-1", lambda: 9.0)
+    memory.store(Lesson("a"))
+    memory.close()
+    with psycopg.connect(address, autocommit=True) as db:
+        db.execute(f"UPDATE lessonbook_{team}.about SET value = '99'")
+    with pytest.raises(StoreError, match="newer lessonbook"):
+        memory.count()
+
+
 def test_no_password_in_the_settings() -> None:
-    for address in ("postgresql://me:pw@host/db", "host=x password=pw", "postgresql://host/db?password=pw"):
+    more = ("postgresql://host/db?sslpassword=pw", "host=x sslpassword=pw")
+    for address in ("postgresql://me:pw@host/db", "host=x password=pw", "postgresql://host/db?password=pw", *more):
         with pytest.raises(SetupError, match="must not hold a password"):
+            Connection(address, "team")
+    for address in ("mysql://host/db", "not an address", "", "postgresql://host/a b", "http://host"):
+        with pytest.raises(SetupError, match="is an address such as"):
             Connection(address, "team")
     for team in ("", "Team", "a-b", '"; drop', "x" * 60):
         with pytest.raises(SetupError, match=r"postgres\.team"):
             Connection("postgresql://host/db", team)
+    for address in ("postgresql:///", "postgres://h/d?sslmode=verify-full", "host=/tmp dbname=x passfile=/p"):
+        Connection(address, "team")

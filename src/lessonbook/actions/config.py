@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from shlex import quote
 from typing import Any
 
-from lessonbook.core.errors import InputError
+from lessonbook.core.errors import InputError, SetupError
+from lessonbook.core.redact import redact
 from lessonbook.core.screen import quoted
 from lessonbook.memory.registry import BACKENDS, SCOPINGS
 from lessonbook.system.settings import Editor, Places, Settings, parse, read_toml
 
 _YES = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}
 
+SECRETS = ("hindsight.token", "hindsight.api_key", "hindsight.api_token", "hindsight.password", "postgres.password")
+"""What people may write there and nothing reads: a secret would lie on the disk."""
+NO_SECRET = (
+    "No secret goes into the settings: a Hindsight server's token belongs in LESSONBOOK_HINDSIGHT_TOKEN or behind "
+    "hindsight.credential_helper, PostgreSQL's password in PGPASSWORD or ~/.pgpass."
+)
 ABOUT: Mapping[str, str] = {
     "learning": "whether learned rules and skills are briefed (true or false)",
     "agent_dir": "the agent folder: memories, managed skills, the bank",
@@ -39,6 +47,8 @@ ABOUT: Mapping[str, str] = {
     "postgres.url": "the address of a PostgreSQL server and its database, without a password",
     "postgres.team": "whose lessons there: the schema lessonbook_TEAM",
     "propose.proposers": "which ways of finding lessons `propose` uses (set in the file)",
+    "propose.cores": "how many cores read sessions: auto (all, where they are many), all, or a number",
+    "propose.cluster": "or the address of a Dask cluster that does (extra cluster)",
     "review.name": "who accepts and edits candidates: the name their commits carry",
     "review.email": "and the e-mail address",
     "editor.command": "the editor model: a command that reads the prompt on standard input (set in the file)",
@@ -133,20 +143,52 @@ def _typed(places: Places, key: str, text: str) -> bool | int | str:
         raise InputError(f"{key} is one of {', '.join(_CHOICES[key])}, not {quoted(text)}.")
     if isinstance(value, str) and not value.strip():
         raise InputError(f"{key} cannot be empty.")
+    if key == "propose.cores":
+        value = int(text) if text.isascii() and text.isdecimal() else text
+        if value not in ("auto", "all") and not (isinstance(value, int) and 0 < value < 1_000):
+            raise InputError(f"propose.cores is a number of cores, all or auto, not {quoted(text)}.")
     if key == "agent_dir" and text != "~" and not text.startswith(("/", "~/")):
         raise InputError(
             f"agent_dir must start with / or ~/, so that it means the same folder everywhere; not {quoted(text)}."
         )
-    if key == "postgres.url":
-        from lessonbook.memory.postgres.connection import check_address
+    if key == "propose.cluster":
+        from lessonbook.system.cluster import checked
 
-        check_address(text)
-    if key == "hindsight.url" and not text.startswith(("http://", "https://")):
-        raise InputError(f"hindsight.url must start with http:// or https://, not {quoted(text)}.")
+        try:
+            checked(text)
+        except SetupError as error:
+            raise InputError(str(error)) from error
+    _check_server(key, text)
     return value
 
 
+def _check_server(key: str, text: str) -> None:
+    """Refuse what no server's setting can be, and above all what holds a secret. Raises ``LessonbookError``."""
+    if key == "hindsight.url":
+        if not text.startswith(("http://", "https://")):
+            raise InputError(f"hindsight.url must start with http:// or https://, not {quoted(text)}.")
+        from lessonbook.system.http import check_address
+
+        check_address(text, key)
+    elif key in ("postgres.url", "postgres.team"):
+        from lessonbook.memory.postgres import connection
+
+        connection.check_address(text) if key == "postgres.url" else connection.check_team(text)
+    elif key == "hindsight.token_env" and not is_variable(text):
+        raise InputError("hindsight.token_env names the environment variable that holds the token, and is never it.")
+    elif key == "hindsight.credential_helper" and redact(text).text != text:
+        raise InputError("hindsight.credential_helper names a command that prints the token, and never holds it.")
+
+
+def is_variable(text: str) -> bool:
+    """Whether a text can be the name of an environment variable; a token can be one too, but looks otherwise."""
+    is_short = len(text) <= 24 or text.upper() == text
+    return bool(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", text)) and is_short and redact(text).text == text
+
+
 def _known(key: str) -> None:
+    if key in SECRETS:
+        raise InputError(NO_SECRET)
     if key.partition(".")[0] in _OF_THE_NIGHT:
         raise InputError(f"{key} is not shown or set here: write it into the file by hand (docs/nightly.md says how).")
     if key not in ABOUT:

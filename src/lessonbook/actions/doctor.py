@@ -69,7 +69,7 @@ def _git() -> Iterator[Check]:
 
 
 def _settings(places: Places) -> Iterator[Check]:
-    from lessonbook.actions.config import ABOUT
+    from lessonbook.actions.config import ABOUT, NO_SECRET, SECRETS, is_variable
     from lessonbook.memory.registry import BACKENDS
 
     try:
@@ -81,7 +81,13 @@ def _settings(places: Places) -> Iterator[Check]:
     yield Check(
         "settings", Level.FINE, f"{places.config_file}{'' if there else ' (not there yet: the defaults count)'}"
     )
+    named = settings.hindsight.token_env
+    if named and not is_variable(named):
+        yield Check("settings", Level.PROBLEM, "hindsight.token_env is not the name of a variable", NO_SECRET)
     for key in _keys(read_toml(places.config_file)):
+        if key in SECRETS:
+            yield Check("settings", Level.PROBLEM, f"{key} lies on the disk, and nothing reads it", NO_SECRET)
+            continue
         near = get_close_matches(key, ABOUT, n=1, cutoff=0.75)
         if key not in ABOUT and near:
             yield Check("settings", Level.NOTE, f"{key} is not a setting", f"Did you mean {near[0]}?")

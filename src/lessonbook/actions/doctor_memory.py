@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lessonbook.memory.mnemopi.glance import Glance
 
+_SERVERS = ("hindsight", "postgres")
 SOON = 1_000
 """Vectors that one recall makes."""
 _DAMAGED = (
@@ -36,7 +37,7 @@ def look(settings: Settings, cwd: Path, now: float) -> Iterator[Check]:
         yield Check("memory", Level.NOTE, "no memory is on, so learn and recall do nothing", do)
     elif settings.memory_backend == "mnemopi":
         yield from _bank(settings, cwd)
-    elif settings.memory_backend == "hindsight":
+    elif settings.memory_backend in _SERVERS:
         from lessonbook.actions import doctor_server
 
         yield from doctor_server.look(settings, cwd, now)
@@ -49,6 +50,10 @@ def is_settled(settings: Settings) -> bool:
     from lessonbook.memory.mnemopi import glance
     from lessonbook.memory.mnemopi.bank import BANK_FILE
 
+    if settings.memory_backend in _SERVERS:
+        from lessonbook.actions import doctor_server
+
+        return doctor_server.is_settled(settings)
     file = settings.agent_dir / BANK_FILE
     if settings.memory_backend != "mnemopi" or not file.exists():
         return True
@@ -72,6 +77,7 @@ def _counted(settings: Settings, cwd: Path, now: float) -> Check:
 
 
 def _bank(settings: Settings, cwd: Path) -> Iterator[Check]:
+    from lessonbook.memory import aside
     from lessonbook.memory.mnemopi import glance
     from lessonbook.memory.mnemopi.bank import BANK_FILE, banks_of
     from lessonbook.memory.registry import backend
@@ -87,7 +93,7 @@ def _bank(settings: Settings, cwd: Path) -> Iterator[Check]:
         yield Check("memory", Level.PROBLEM, str(error), do)
     else:
         yield from _seen(file, seen or glance.Glance())
-    for old in glance.aside(file):
+    for old in aside.found(file):
         do = f"`lessonbook memory import {old}` brings back what can be read; delete it when you need it no more."
         yield Check("memory", Level.NOTE, f"{old.name} was damaged and set aside", do)
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+from lessonbook.actions.noting import Noted, Noter
 from lessonbook.actions.sessions import Progress, Projects, Reading
 from lessonbook.core.finding import Finding, findings
 from lessonbook.core.session import CallStatus, Session
@@ -71,23 +74,27 @@ def account(
     *,
     env: Mapping[str, str],
     progress: Progress | None = None,
-    on_session: Callable[[Session], None] = lambda _: None,
+    noters: Sequence[Noter] = (),
+    on_noted: Callable[[Session, Sequence[Any]], None] = lambda session, notes: None,
 ) -> Account:
     """Read the sessions of ``paths`` (``None``: every agent's own folders) and account for those that count.
 
-    Only counts and findings are kept. ``on_session`` sees each session that counts, its project as its repository.
-    Raises ``InputError`` for a path that does not exist.
+    Only counts and findings are kept. ``on_noted`` sees of each session that counts what ``noters`` returned, and the
+    session without its turns, its project as its repository. Raises ``InputError`` for a path that does not exist, and
+    ``SetupError`` where a cluster is configured that cannot be used.
     """
     reading, projects = Reading(), Projects()
     roots: dict[tuple[str, str], Seen] = {}
-    for session in reading.sessions(paths, places.home, env, progress):
+    asked: tuple[Noter, ...] = (partial(findings, routes=settings.routes), *noters)
+    for one in reading.noted(paths, places.home, env, asked, settings, progress):
+        session = one.session
         placed = projects.placed(session)
         if not _counts(placed, projects.name(session), which):
             continue
-        on_session(placed)
+        on_noted(placed, one.notes[1:])
         root = (session.agent, session.parent_id or session.id)
         seen = roots.get(root) or roots.setdefault(root, _new(session, projects.name(session)))
-        _add(seen, session, settings)
+        _add(seen, one)
     ordered = sorted(roots.values(), key=lambda seen: (seen.started or 0.0, seen.path))
     return Account(ordered, reading)
 
@@ -109,10 +116,9 @@ def _new(session: Session, project: str) -> Seen:
     return Seen(session.agent, id, session.path, project, session.model or "", session.started)
 
 
-def _add(seen: Seen, session: Session, settings: Settings) -> None:
-    statuses = Counter(call.status for turn in session.turns for call in turn.calls)
-    seen.calls += statuses.total()
-    seen.failed += statuses[CallStatus.FAILED]
-    seen.refused += statuses[CallStatus.DENIED]
-    seen.findings.extend(findings(session, settings.routes))
-    seen.model = seen.model or session.model or ""
+def _add(seen: Seen, one: Noted) -> None:
+    seen.calls += one.statuses.total()
+    seen.failed += one.statuses[CallStatus.FAILED]
+    seen.refused += one.statuses[CallStatus.DENIED]
+    seen.findings.extend(one.notes[0])
+    seen.model = seen.model or one.session.model or ""

@@ -10,14 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from time import localtime, strftime
 from typing import Any
 
+from lessonbook.core.care import Contradiction, Shown, Wanted
+from lessonbook.core.care_ports import Looking
 from lessonbook.core.clean import bound
 from lessonbook.core.errors import InputError
 from lessonbook.core.lesson import Change, Kept
 from lessonbook.core.ports import Bank
 from lessonbook.core.tidy import tidy
-from lessonbook.memory.mnemopi.care import Care
-from lessonbook.memory.mnemopi.contradicting import Contradiction
-from lessonbook.memory.mnemopi.listing import Shown, Wanted
 
 Answer = tuple[dict[str, Any], str]
 """A document for programs, with ``ok``, and a text for a person."""
@@ -31,7 +30,7 @@ _LISTED = 300
 
 
 def listed(
-    care: Care, wanted: Wanted, limit: int = 20, after: str | None = None
+    care: Looking, wanted: Wanted, limit: int = 20, after: str | None = None
 ) -> tuple[dict[str, Any], list[list[str]]]:
     """Return the lessons that are wanted, newest first, as a document and as rows under ``HEAD``.
 
@@ -46,12 +45,15 @@ def listed(
     return document, [[one.id, at(one.seen), one.lesson.memory_type, _line(one)] for one in shown]
 
 
-def shown(care: Care, lesson: str) -> Answer:
+def shown(care: Looking, lesson: str) -> Answer:
     """Return everything about one lesson. Raises ``InputError`` for an id that is not there."""
     found = care.show(lesson)
     document = {
         **as_document(found.kept),
-        "contexts": [{**one.as_dict(), "metadata": dict(one.metadata)} for one in found.contexts],
+        "contexts": [
+            {**one.as_dict(), "metadata": dict(one.metadata), "at": one.at if one.at == one.at else None}
+            for one in found.contexts
+        ],
         "entities": [one.as_dict() for one in found.entities],
         "facts": list(found.facts),
         "contradictions": [one.as_dict() for one in found.contradictions],
@@ -71,8 +73,9 @@ def history(memory: Bank, lesson: str) -> Answer:
 
 def as_document(kept: Kept) -> dict[str, Any]:
     """Return a lesson for programs: its fields and those of its keeping, by their names, side by side."""
-    own = kept.as_dict()
-    lesson = own.pop("lesson").as_dict()
+    own = {name: None if value != value else value for name, value in kept.as_dict().items()}
+    del own["lesson"]
+    lesson = kept.lesson.as_dict()
     return {
         "id": own.pop("id"),
         **lesson,
@@ -89,7 +92,7 @@ def excerpt(text: str, most: int = _EXCERPT) -> str:
 
 def at(when: float | None) -> str:
     """Return a time as people read it, in this machine's zone; ``""`` for none, and what cannot be shown as it is."""
-    if when is None:
+    if when is None or when != when:
         return ""
     try:
         return strftime("%Y-%m-%d %H:%M", localtime(when))
@@ -148,7 +151,7 @@ def _states(kept: Kept) -> Iterator[str]:
 def _details(found: Shown) -> Iterator[str]:
     yield rows_text(_fields(found.kept))
     parts: Sequence[tuple[str, Iterable[str]]] = (
-        ("told in", (f"{one.context}  ({at(one.at)})" for one in found.contexts)),
+        ("told in", (f"{one.context}{f'  ({when})' if (when := at(one.at)) else ''}" for one in found.contexts)),
         ("names", (f"{one.kind} {one.value}" for one in found.entities)),
         ("states", found.facts),
         ("may contradict", map(against, found.contradictions)),

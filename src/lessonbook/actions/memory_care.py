@@ -7,21 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from lessonbook.actions.memory import Answer, amount, excerpt, rows_text
-from lessonbook.memory.mnemopi.care import Care
-from lessonbook.memory.mnemopi.extracting import Extracted
-from lessonbook.memory.mnemopi.sleep import Slept, Summary
-from lessonbook.memory.mnemopi.stats import OFTEN, Stats
+from lessonbook.core.care import OFTEN, Extracted, Slept, Stats, Summary
+from lessonbook.core.care_ports import Counting, Filing, Tending
 from lessonbook.system.settings import Places, Settings
 
 
-def stats(care: Care) -> Answer:
+def stats(care: Counting) -> Answer:
     """Return what the bank's file holds."""
     found = care.stats()
-    document = {**found.as_dict(), "bytes_per_lesson": found.bytes_per_lesson, "file": str(care.path)}
-    return {"ok": True, **document}, rows_text(_stats_rows(found, care))
+    document = {**found.as_dict(), "bytes_per_lesson": found.bytes_per_lesson, "file": care.place}
+    return {"ok": True, **document}, rows_text(_stats_rows(found, care.place))
 
 
-def diagnose(care: Care, *, deep: bool = False) -> Answer:
+def diagnose(care: Tending, *, deep: bool = False) -> Answer:
     """Look the bank's file over and change nothing; ``ok`` is whether nothing is wrong with it."""
     found = care.diagnose(deep=deep)
     wrong = sum(one.problem for one in found)
@@ -34,20 +32,20 @@ def diagnose(care: Care, *, deep: bool = False) -> Answer:
     return {"ok": not wrong, "findings": [one.as_dict() for one in found]}, "\n".join([*lines, "", end])
 
 
-def vacuum(care: Care) -> Answer:
+def vacuum(care: Filing) -> Answer:
     """Give back the room in the file that nothing uses any more."""
     before, after = care.vacuum()
     return {"ok": True, "before": before, "after": after}, f"{before:,} → {after:,} bytes"
 
 
-def back_up(care: Care, target: Path) -> Answer:
+def back_up(care: Filing, target: Path) -> Answer:
     """Copy the bank's file while others use it. Raises ``InputError`` where ``target`` is there already."""
     size = care.back_up(target)
     return {"ok": True, "file": str(target), "bytes": size}, f"backed up to {target}: {size:,} bytes, checked"
 
 
 def sleep(
-    care: Care,
+    care: Tending,
     where: Places,
     settings: Settings,
     *,
@@ -75,14 +73,14 @@ def sleep(
     return {"ok": ok, **document}, "\n".join(lines) or "there was nothing to do"
 
 
-def _summarised(care: Care, where: Places, step: Callable[[str], None]) -> tuple[list[Summary], int]:
+def _summarised(care: Tending, where: Places, step: Callable[[str], None]) -> tuple[list[Summary], int]:
     from lessonbook.system.chat import ask_editor
 
     step("summaries")
     return care.summarise(lambda prompt: ask_editor(prompt, where, "summary"))
 
 
-def _extracted(care: Care, where: Places, step: Callable[[str], None]) -> Extracted:
+def _extracted(care: Tending, where: Places, step: Callable[[str], None]) -> Extracted:
     from lessonbook.system.chat import ask_editor
 
     step("names and facts")
@@ -133,7 +131,7 @@ def _extracted_lines(read: Extracted) -> Iterator[str]:
         yield f"{amount(read.left, 'lesson')} left to read the next time"
 
 
-def _stats_rows(found: Stats, care: Care) -> Iterator[tuple[str, str]]:
+def _stats_rows(found: Stats, place: str) -> Iterator[tuple[str, str]]:
     states: dict[str, Any] = dict(found.states)
     total = states.pop("all")
     yield "lessons", f"{total:,}"
@@ -145,7 +143,7 @@ def _stats_rows(found: Stats, care: Care) -> Iterator[tuple[str, str]]:
     yield "contradictions", f"{found.contradictions:,} waiting" if found.contradictions else ""
     yield "near twins", f"{found.twins:,} pairs waiting" if found.twins else ""
     yield "vectors", f"{found.vectors:,}, {found.unembedded:,} waiting"
-    yield "file", str(care.path)
+    yield "file", place
     per = f", {found.bytes_per_lesson:,} for each lesson" if found.bytes_per_lesson else ""
     unused = f", {found.unused_bytes:,} unused (`lessonbook memory vacuum`)" if found.unused_bytes else ""
     yield "bytes", f"{found.bytes:,}{per}{unused}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lessonbook.actions.memory import Answer, as_document, change_text, excerpt
+from lessonbook.core.care_ports import Erasing
 from lessonbook.core.errors import InputError
 from lessonbook.core.lesson import NO_GLOBAL, Kept, Scope
 from lessonbook.core.ports import Bank
@@ -51,7 +52,7 @@ def edit(memory: Bank, lesson: str, changes: Mapping[str, object]) -> Answer:
     return {**document, "changed": True}, text
 
 
-def erase(memory: Bank, lesson: str) -> Answer:
+def erase(memory: Erasing, lesson: str) -> Answer:
     """Remove a lesson for good, with its history and every trace of it in the bank's file. Nothing brings it back."""
     id = memory.get(lesson).id
     memory.erase(lesson)

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from lessonbook.actions.memory import Answer
+from lessonbook.core.care import Imported, Taken
+from lessonbook.core.care_ports import Exporting, Receiving
 from lessonbook.core.errors import InputError
 from lessonbook.core.lesson import Scope
 from lessonbook.core.value import Value
 from lessonbook.memory.importing.registry import KINDS, reader, sources
-from lessonbook.memory.importing.values import Imported, ReadProblem
-from lessonbook.memory.mnemopi.care import Care
-from lessonbook.memory.mnemopi.receiving import Taken
+from lessonbook.memory.importing.values import ReadProblem
 from lessonbook.memory.mnemopi.rows import SHARED
 
 Identify = Callable[[Path], str]
@@ -37,7 +37,7 @@ class Into(Value):
     """Also what the file's own store took out of other lessons of it, or summed up of them."""
 
 
-def export(care: Care, target: Path, *, forgotten: bool = False, every_bank: bool = False) -> Answer:
+def export(care: Exporting, target: Path, *, forgotten: bool = False, every_bank: bool = False) -> Answer:
     """Write the lessons to a new file. Raises ``InputError`` where ``target`` is there already."""
     from lessonbook.system.newfile import write_lines
 
@@ -46,7 +46,7 @@ def export(care: Care, target: Path, *, forgotten: bool = False, every_bank: boo
     return {"ok": True, "file": str(target), "lessons": count}, f"exported {count:,} to {target}"
 
 
-def exported(care: Care, *, forgotten: bool = False, every_bank: bool = False) -> tuple[list[str], dict[str, Any]]:
+def exported(care: Exporting, *, forgotten: bool = False, every_bank: bool = False) -> tuple[list[str], dict[str, Any]]:
     """Return the lines of an export, and the same as one document."""
     import json
 
@@ -55,16 +55,16 @@ def exported(care: Care, *, forgotten: bool = False, every_bank: bool = False) -
     return lines, {"ok": True, "lessons": [json.loads(line) for line in lines[1:]]}
 
 
-def import_from(care: Care, paths: Sequence[Path], into: Into, identify: Identify) -> Answer:
+def import_from(care: Receiving, paths: Sequence[Path], into: Into, identify: Identify) -> Answer:
     """Take in what can be read from files, and from all that lies in folders; what is there already is not added.
 
     ``identify`` tells the bank of a folder that a lesson was told in. ``ok`` is false where something could not be
     read; the rest was taken in then. Raises ``InputError``, with nothing done, where a path holds nothing to import.
     """
     for path in paths:
-        if _is_this(care, path):
+        if care.is_kept_in(path):
             raise InputError(f"{path} is this bank itself; name another file.")
-    found = [(kind, file) for path in paths for kind, file in sources(path) if not _is_this(care, file)]
+    found = [(kind, file) for path in paths for kind, file in sources(path) if not care.is_kept_in(file)]
     rows, problems = [], list[str]()
     for kind, path in found:
         source = _Source(care, kind, into, identify)
@@ -75,14 +75,10 @@ def import_from(care: Care, paths: Sequence[Path], into: Into, identify: Identif
     return document, "\n".join([*(_text(row) for row in rows), *_problem_lines(problems)])
 
 
-def _is_this(care: Care, path: Path) -> bool:
-    return care.path.exists() and path.exists() and path.samefile(care.path)
-
-
 class _Source:
     """One file that is read: where each of its lessons goes, and what was not taken of it."""
 
-    def __init__(self, care: Care, kind: str, into: Into, identify: Identify) -> None:
+    def __init__(self, care: Receiving, kind: str, into: Into, identify: Identify) -> None:
         self._care = care
         self._kind = kind
         self._into = into

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from lessonbook.actions.memory import Answer, against, excerpt
+from lessonbook.core.care_ports import Pairing
 from lessonbook.core.ports import Bank
-from lessonbook.memory.mnemopi.care import Care
 
 
-def contradictions(care: Care) -> Answer:
+def contradictions(care: Pairing) -> Answer:
     """Return the pairs of lessons that may contradict each other and that nobody settled, newest first."""
     found = care.contradictions()
     parts = [
@@ -19,13 +19,13 @@ def contradictions(care: Care) -> Answer:
     return document, "\n\n".join(parts) or "no lessons are known to contradict each other"
 
 
-def dismiss(care: Care, one: str, other: str) -> Answer:
+def dismiss(care: Pairing, one: str, other: str) -> Answer:
     """Note that two lessons do not contradict each other. Raises ``InputError`` where nothing says they do."""
     care.dismiss(one, other)
     return {"ok": True, "lessons": [one, other]}, f"{one} and {other} both stand"
 
 
-def merges(care: Care, memory: Bank) -> Answer:
+def merges(care: Pairing, memory: Bank) -> Answer:
     """Return the pairs of lessons that say nearly the same, likest first, with what they say."""
     found = care.merges()
     text = {id: excerpt(memory.get(id).lesson.text) for pair in found for id in (pair.kept, pair.other)}
@@ -39,14 +39,14 @@ def merges(care: Care, memory: Bank) -> Answer:
     return {"ok": True, "merges": rows}, "\n\n".join(parts) or none
 
 
-def merge(care: Care, kept: str, other: str) -> Answer:
+def merge(care: Pairing, kept: str, other: str) -> Answer:
     """Let one lesson take the place of another. Raises ``InputError`` where one of them no longer holds."""
     care.merge(kept, other)
     text = f"{kept} holds in the place of {other}; `lessonbook memory undo {other}` parts them"
     return {"ok": True, "kept": kept, "other": other}, text
 
 
-def apart(care: Care, one: str, other: str) -> Answer:
+def apart(care: Pairing, one: str, other: str) -> Answer:
     """Note that two lessons stay apart, so that they are not proposed for merging again."""
     care.apart(one, other)
     return {"ok": True, "lessons": [one, other]}, f"{one} and {other} stay apart"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from lessonbook.core.candidate import Proposal
-from lessonbook.core.redact_names import NAME_LABEL, Names, guessed
+from lessonbook.core.redact_names import NAME_LABEL, Names, guessed, told
 from lessonbook.core.session import Session
 
 _LONGEST = 4_000
@@ -15,9 +15,21 @@ _GIT = "git"
 
 
 def learn_names(session: Session, names: Names) -> None:
-    """Learn the names that a session gives away: where it ran, what was typed and said, what git told of authors."""
+    """Learn the names that a session gives away."""
+    for found in names_of(session):
+        names.learn(found)
+
+
+def names_of(session: Session) -> tuple[frozenset[str], ...]:
+    """Return the names that a session gives away, text by text: where it ran, what was typed, said and told by git."""
+    met: set[str] = set()
+    found: list[frozenset[str]] = []
     for text in _texts(session):
-        names.see(text[:_LONGEST])
+        new = told(text[:_LONGEST]) - met
+        if new:
+            met |= new
+            found.append(new)
+    return tuple(found)
 
 
 def _texts(session: Session) -> Iterator[str]:

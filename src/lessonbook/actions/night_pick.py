@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from lessonbook.actions.names import learn_names
+from lessonbook.actions.noting import REPLAYS, in_their_own_words
 from lessonbook.actions.session_notes import ended, read_start, session_folder
-from lessonbook.actions.sessions import REPLAYS, in_their_own_words
 from lessonbook.core.compaction import scrubbed
 from lessonbook.core.finding import RouteCost, findings, route_cost
 from lessonbook.core.night import Played, Try, TryState

@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from lessonbook.actions.evidence import counted, dated, trailers
-from lessonbook.actions.names import learn_names, nameless
+from lessonbook.actions.names import nameless, names_of
+from lessonbook.actions.noting import proposers_note
 from lessonbook.actions.sessions import AgentCounts, Progress, Projects, Reading
 from lessonbook.book.head import read
 from lessonbook.book.known import Known, known
@@ -113,18 +115,22 @@ def propose(
 
     ``now`` is epoch seconds, ``random_hex`` returns six hex digits, ``env`` is the environment the agents' folders are
     looked up in, ``remembered`` are lessons a memory holds already. ``dry_run`` writes nothing. Nothing is read or
-    written where learning is off. Raises ``InputError`` for a path or a proposer that does not exist, and what
-    ``offer`` raises.
+    written where learning is off. Raises ``InputError`` for a path or a proposer that does not exist,
+    ``SetupError`` where a cluster is configured that cannot be used, and what ``offer`` raises.
     """
     if not settings.learning or not enabled(places.config, places.config_file):
         return Report(note=OFF, dry_run=dry_run)
     reading, projects, kinds, names = Reading(), Projects(), Counter[str](), Names()
     means = Means(chat, names, lambda one: _accepted(_Books(places, projects).of(one)[0]))
-    together = Together(_made(proposers or settings.proposers, means))
-    for session in reading.sessions(paths, places.home, env, progress):
-        kinds.update(str(finding.kind) for finding in findings(session, settings.routes))
-        learn_names(session, names)
-        together.see(projects.placed(session))
+    used = tuple(dict.fromkeys(proposers or settings.proposers))
+    together = Together(_made(used, means))
+    noters = (partial(findings, routes=settings.routes), names_of, partial(proposers_note, used))
+    for one in reading.noted(paths, places.home, env, noters, settings, progress):
+        found, named, notes = one.notes
+        kinds.update(str(finding.kind) for finding in found)
+        for group in named:
+            names.learn(group)
+        together.take(projects.placed(one.session), notes)
     ranked = [nameless(one, names) for one in together.proposals()]
     memories = tuple(remembered)
 
@@ -152,7 +158,7 @@ def _made(wanted: Sequence[str], means: Means) -> list[Proposer]:
     unknown = [name for name in wanted if name not in PROPOSERS]
     if unknown:
         raise InputError(f"There is no proposer {quoted(unknown[0])}; there are {', '.join(PROPOSERS)}.")
-    return [PROPOSERS[name](means) for name in dict.fromkeys(wanted)]
+    return [PROPOSERS[name](means) for name in wanted]
 
 
 def asks(settings: Settings, proposers: Sequence[str] = ()) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from lessonbook.core.clean import clean_body
 from lessonbook.core.errors import InputError
 from lessonbook.core.lesson import Recalled
-from lessonbook.core.ports import Delivering, Memory
+from lessonbook.core.ports import Memory, Reflecting
 from lessonbook.core.redact import redact
 from lessonbook.core.tidy import RECALL_CLOSING, RECALL_OPENING, as_item, tidy
 
@@ -38,9 +38,12 @@ def recall(memory: Memory, query: str, limit: int = 5, *, counts: bool = True) -
 def reflect(memory: Memory, query: str) -> str:
     """Return a server's answer to ``query`` in its own words, cleaned and redacted.
 
-    Raises ``InputError`` where the memory has no server, and ``ModelError`` where it does not answer.
+    Raises ``InputError`` for a blank question and where the memory has no such server, ``ModelError`` where it does not
+    answer.
     """
-    if not isinstance(memory, Delivering):
+    if not query.strip():
+        raise InputError("Say what to reflect on.")
+    if not isinstance(memory, Reflecting):
         raise InputError(f"The {memory.name} memory finds lessons and does not answer in its own words.")
     return redact(clean_body(memory.reflect(query))).text
 

@@ -79,7 +79,7 @@ def _queue(settings: Settings, projects: Projects, session: Session, now: float)
     memory = open_hindsight(settings, project, lambda: now)
     if not isinstance(memory, HindsightMemory):
         return 0, ""
-    memory.delivers_itself = False
+    memory.delivery.delivers_itself = False
     try:
         put = memory.retain_turns(session if session.id else replace(session, id=session.path))
     finally:

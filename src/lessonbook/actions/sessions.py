@@ -7,22 +7,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lessonbook.core.briefing import CLOSING, OPENING, REMINDER, without_briefings
+from lessonbook.actions import noting
+from lessonbook.actions.noted import Noting
+from lessonbook.actions.noting import Noted, Noter, in_their_own_words, is_replay
 from lessonbook.core.errors import InputError
 from lessonbook.core.project import Project, from_folder, from_remote
 from lessonbook.core.seen import Seen
 from lessonbook.core.session import ReadReport, Session
-from lessonbook.core.tidy import RECALL_CLOSING, RECALL_OPENING
+from lessonbook.system.cores import runner
 from lessonbook.system.cursors import Cursors
 from lessonbook.system.projects import identify
+from lessonbook.system.settings import Settings
 from lessonbook.transcripts.aliens import READ_ALONG, is_beside
 from lessonbook.transcripts.incremental import new_found
-from lessonbook.transcripts.walk import Found, default_roots, find, read_found
+from lessonbook.transcripts.walk import Found, Roots, default_roots, find, read_found
 
-_OURS = ((OPENING, CLOSING), (REMINDER, CLOSING), (RECALL_OPENING, RECALL_CLOSING))
-"""The first and last lines of what hooks put into sessions."""
-REPLAYS = "/lessonbook/nights/work/"
-"""What stands in the folder of every session that was a replay of the night's."""
 Progress = Callable[[int, int, str], None]
 """Called with files done, files in all, and the file that is next."""
 
@@ -74,6 +73,44 @@ class Reading:
         With ``cursors`` only the turns that are new since they were last committed; the caller commits them. Raises
         ``InputError`` for a path that does not exist.
         """
+        files, seen = self._files(paths, home, env), Seen()
+        told = _told(files, progress)
+        for item in read_found(told, seen) if cursors is None else new_found(told, cursors, seen):
+            if isinstance(item, Session) and is_replay(item):
+                self._replays[item.path] += 1
+            elif isinstance(item, Session):
+                yield in_their_own_words(item)
+            else:
+                self._count(item, named=paths is not None)
+
+    def noted(
+        self,
+        paths: Sequence[Path] | None,
+        home: Path,
+        env: Mapping[str, str],
+        noters: Sequence[Noter],
+        settings: Settings,
+        progress: Progress | None = None,
+    ) -> Iterator[Noted]:
+        """Yield of each session that ``sessions`` yields, in that order, what the noters return of it.
+
+        Files are read on as many cores as ``settings`` say, or on their cluster. Raises what ``sessions`` raises, and
+        ``SetupError`` where the cluster cannot be used.
+        """
+        files = self._files(paths, home, env)
+        ours = [one for one in files if one.reader is not None]
+        size = sum(map(_size, ours))
+        with runner(settings.propose_cores, settings.propose_cluster, size, (noting.__name__,)) as run:
+            roots = Roots()
+            for item in _in_turn(Noting(run, tuple(noters)).noted(ours), files, progress):
+                if isinstance(item, ReadReport):
+                    self._count(item, named=paths is not None)
+                elif is_replay(item.session):
+                    self._replays[item.session.path] += 1
+                else:
+                    yield replace(item, session=roots.placed(item.session))
+
+    def _files(self, paths: Sequence[Path] | None, home: Path, env: Mapping[str, str]) -> list[Found]:
         for path in paths or ():
             if not path.exists():
                 raise InputError(f"{path} does not exist.")
@@ -81,17 +118,11 @@ class Reading:
         given = [path.absolute() for path in paths or ()]
         roots = [Path(root) for _, root in default_roots(str(home), env)] if paths is None else given
         self._given = {str(path) for path in given}
-        files, seen = find(roots), Seen()
-        told = _told(files, progress)
-        for item in read_found(told, seen) if cursors is None else new_found(told, cursors, seen):
-            if isinstance(item, Session) and REPLAYS in (item.cwd or ""):
-                self._replays[item.path] += 1  # nobody's session: a request that the night ran once more
-            elif isinstance(item, Session):
-                yield in_their_own_words(item)
-            elif not item.sessions or item.sessions != self._replays[item.path]:
-                self._count(item, named=paths is not None)
+        return find(roots)
 
     def _count(self, report: ReadReport, named: bool) -> None:
+        if report.sessions and report.sessions == self._replays[report.path]:
+            return
         if report.problem and report.path not in self._given and _goes_without_saying(report.problem, named):
             return
         if report.problem and (named or report.agent or _worth_telling(report.path)):
@@ -110,25 +141,7 @@ def _worth_telling(path: str) -> bool:
     return ".jsonl" in Path(path).name or Path(path).is_dir()
 
 
-def in_their_own_words(session: Session) -> Session:
-    """Return the session without the texts of ours that its prompts quote: nobody typed those."""
-    said = (text for turn in session.turns for text in (turn.prompt, *turn.steered))
-    if not any(opening in text for text in said for opening, _ in _OURS):
-        return session
-    turns = (
-        replace(turn, prompt=_typed(turn.prompt), steered=tuple(filter(None, map(_typed, turn.steered))))
-        for turn in session.turns
-    )
-    return replace(session, turns=tuple(turns))
-
-
-def _typed(prompt: str) -> str:
-    for opening, closing in _OURS:
-        prompt = without_briefings(prompt, opening, closing)
-    return prompt.strip()
-
-
-def _told(files: list[Found], progress: Progress | None) -> Iterator[Found]:
+def _told(files: Sequence[Found], progress: Progress | None) -> Iterator[Found]:
     """The files in order, telling of each when its turn comes."""
     for at, one in enumerate(files):
         if progress is not None:
@@ -144,6 +157,24 @@ def is_here(folder: str) -> bool:
         return Path(folder).is_dir()
     except (OSError, ValueError):
         return False
+
+
+def _in_turn(
+    noted: Iterator[Iterator[Noted | ReadReport]], files: Sequence[Found], progress: Progress | None
+) -> Iterator[Noted | ReadReport]:
+    """What was noted of each file when its turn comes, telling of it; then the reports of those no reader claims."""
+    for one in _told(files, progress):
+        if one.reader is not None:
+            yield from next(noted)
+        else:
+            yield one.report or ReadReport(one.path, None)
+
+
+def _size(one: Found) -> int:
+    try:
+        return Path(one.path).stat().st_size
+    except OSError:  # gone meanwhile
+        return 0
 
 
 @dataclass(slots=True)

@@ -13,6 +13,7 @@ from lessonbook.actions.review import GLOBAL, NamedBook, books
 from lessonbook.book.head import read
 from lessonbook.book.queue import candidates
 from lessonbook.core.errors import LessonbookError
+from lessonbook.core.ports import Delivering
 from lessonbook.core.project import Project
 from lessonbook.memory.registry import open_memory
 from lessonbook.system.projects import identify
@@ -60,7 +61,7 @@ def status(places: Places, settings: Settings, cwd: Path, now: float) -> Status:
     troubles: list[str] = []
     catalogue = all_skills(places, settings, cwd)
     used = Counter(skill.origin for skill in catalogue.skills if skill.shadowed_by is None)
-    lessons = _tried(troubles, "memory", lambda: _lessons(settings, project, cwd, now))
+    lessons = _tried(troubles, "memory", lambda: _lessons(settings, project, cwd, now, troubles))
     known = books(places)
     listed = [*known, *(book for book in books(places, "project", cwd) if book not in known)]
     return Status(
@@ -101,12 +102,16 @@ def _book(book: NamedBook, counts_here: bool) -> BookStatus:
     )
 
 
-def _lessons(settings: Settings, project: Project, cwd: Path, now: float) -> int | None:
+def _lessons(settings: Settings, project: Project, cwd: Path, now: float, troubles: list[str]) -> int | None:
+    """Count what the project can recall; where a server does not answer, what this machine knows, and why."""
     if settings.memory_backend == "off":
         return None
     memory = open_memory(settings, project, lambda: now, cwd)
     try:
-        return memory.count()
+        count = memory.count()
+        if isinstance(memory, Delivering) and memory.trouble:
+            troubles.append(f"memory: only what this machine knows is counted. {memory.trouble}")
+        return count
     finally:
         memory.close()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import inf
 from pathlib import Path
 
@@ -174,12 +175,13 @@ def watch(
 ) -> Watch:
     """Count, for each accepted lesson, what it is about before and since; only sessions of its project for its book.
 
-    Raises ``InputError`` for a path that does not exist, and ``SetupError`` without git.
+    Raises ``InputError`` for a path that does not exist, and ``SetupError`` without git or a configured cluster.
     """
     tallies, broken = _tallies(books(places))
     projects, names, asked = Projects(), Names(), _asked(tallies)
 
-    def count(session: Session, note: _Note) -> None:
+    def count(session: Session, notes: Sequence[_Note]) -> None:
+        (note,) = notes
         project = projects.of(session.cwd, session.repo)
         mine = [one for one in tallies if one.book.name in (GLOBAL, project.slug if project else "")]
         if mine:
@@ -189,10 +191,8 @@ def watch(
             for one in mine:
                 one.roots |= {project.root} if one.book.name != GLOBAL else set()
 
-    def noted(session: Session) -> None:
-        count(session, _noted(asked, session))
-
-    found = account(paths, places, settings, Which(), env=env, progress=progress, on_session=noted)
+    noters = (partial(_noted, asked),)
+    found = account(paths, places, settings, Which(), env=env, progress=progress, noters=noters, on_noted=count)
     return Watch(tuple(one.watched(names) for one in tallies), broken, found.reading, names)
 
 

@@ -36,6 +36,12 @@ _RAMABANA = ("view_file", "grep", "ls", "replace_text", "create_file", "read_url
 _ALWAYS = {"claude": ("Read", "Edit", "Write"), "codex": ("apply_patch",), "ramabana": _RAMABANA}
 """Tools an agent always has. Searching and listing tools come and go with its version, so they must have been seen."""
 
+_KINDS = {
+    **dict.fromkeys(("grep", "rg", "egrep"), CallKind.SEARCH),
+    **dict.fromkeys(("curl", "wget"), CallKind.WEB),
+    **dict.fromkeys(("ls", "find", "tree"), CallKind.LIST),
+}
+"""What a program does whatever its options, where a tool does the same."""
 _PAGERS = frozenset({"head", "tail", "cat", "less"})
 _PLAIN_LISTS = frozenset({"LS", "ls", "list", "list_directory"})
 
@@ -94,8 +100,6 @@ def _kind(command: Command) -> CallKind | None:
         )
     if program in ("cat", "head", "tail", "nl"):
         return CallKind.READ if any(not word.startswith("-") for word in words) else None
-    table = {"grep": CallKind.SEARCH, "rg": CallKind.SEARCH, "egrep": CallKind.SEARCH, "curl": CallKind.WEB}
-    table |= {"wget": CallKind.WEB, "ls": CallKind.LIST, "find": CallKind.LIST, "tree": CallKind.LIST}
     if program == "find" and any(word in ("-exec", "-delete") for word in words):
         return None
-    return table.get(program)
+    return _KINDS.get(program)

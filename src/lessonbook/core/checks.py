@@ -17,6 +17,11 @@ _CHECK_WORDS = word_set(
     "esbuild precommit pretest"
 )
 _INSTALLS = frozenset({"npm ci"})
+_RUN_BY = re.compile(r"(?:python|pypy|node|ruby|perl|php|deno|bun)[\d.]*\Z")
+_TESTS = frozenset({"test", "tests", "spec", "specs", "__tests__"})
+_RUNNERS = frozenset({"runtests", "runtest", "run_tests", "run-tests", "test", "tests"})
+_DRIVERS = frozenset({"manage.py", "setup.py", "artisan"})
+"""Scripts of a project that take what to do as their first word."""
 
 
 @lru_cache(maxsize=4_096)
@@ -27,9 +32,19 @@ def is_check(command: Command) -> bool:
     words = [command.program]
     if not command.plain_utility:
         words += [word for word in command.words[1:5] if not word.startswith("-")]
-    elif (command.verb or "").startswith("-m ") or command.words[1:2] == ("manage.py",):
+    elif (command.verb or "").startswith("-m ") or (len(command.words) > 1 and command.words[1] in _DRIVERS):
         words.append(command.words[2] if len(command.words) > 2 else "")
+    elif _RUN_BY.match(command.program):
+        return _runs_tests(next((word for word in command.words[1:] if not word.startswith("-")), ""))
     return any(part in _CHECK_WORDS for word in words for part in _parts(word))
+
+
+def _runs_tests(script: str) -> bool:
+    """Whether an interpreter was given tests: a known runner, or a file in a folder of tests; no ``test_this.py``."""
+    *folders, name = script.split("/")
+    stem = name.split(".", 1)[0]
+    runner = stem in _RUNNERS or (bool(folders) and stem in _CHECK_WORDS)
+    return runner or (bool(name) and not _TESTS.isdisjoint(folders))
 
 
 def _parts(word: str) -> list[str]:

@@ -13,15 +13,26 @@ LINE_LIMIT = 160
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _TAG = re.compile(r"</?(?:tool_use_error|error|output|returncode|stderr|stdout)>")
-_HEADER = re.compile(r"(?:Exit code:? -?\d+|Error: Exit code \d+|Wall time: .*|Output:|Command: .*|Chunk ID: .*)\s*\Z")
-_HEADER_STARTS = frozenset("EWOC")
+_HEADER = re.compile(
+    r"(?:Exit [Cc]ode:? -?\d+|Error: Exit code \d+|Wall time: .*|Output:|Command: .*|Chunk ID: .*"
+    r"|Command exited with code \d+|Directory: \S*|(?:Output|Stdout|Stderr): \(empty\)|Error: \(none\)"
+    r"|Signal: \S*|Background PIDs: .*|Process Group PGID: .*)\s*\Z"
+)
+_HEADER_STARTS = frozenset("EWOCDSBP")
+_LABELLED = ("Output: ", "Command: ")
+"""How a result begins in which labels stand before what was said: ``Output: bash: kite: command not found``."""
+_LABEL = re.compile(r"^(?:Output|Stdout|Stderr): (?=\S)(?!\(empty\))", re.MULTILINE)
 _TRACEBACK = "Traceback (most recent call last)"
 _READ_MOST = 20_000
 _ECHO = re.compile(r"(?:\$ |> |\+ |\[[\w:-]+\] \$ |make(?:\[\d+\])?: (?:Entering|Leaving))")
 _RULE = re.compile(r"[\W_]*\Z")
-_EXCEPTION = re.compile(r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning|Interrupt|Exit|NotFound|Failure)\b(?:: |:?\Z)")
+_WARNING = re.compile(r"\A(?:\w+ )?WARN(?:ING)?\b", re.IGNORECASE)
+_EXCEPTION = re.compile(
+    r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning|Interrupt|Exit|NotFound|Failure)\b(?:: |:?\Z)"
+    r"|(?:\w+\.)+[A-Z]\w*: "
+)
 _TELLING = re.compile(
-    r"\berror\b|\berrors?:|\bERR!|\bfatal\b|\bfailed\b|\bfailure\b|\bpanic\b|not found|no such|\bcannot\b|\bcan't\b"
+    r"\berror\b|\b\w*errors?:|\bERR!|\bfatal\b|\bfailed\b|\bfailure\b|\bpanic\b|not found|no such|\bcannot\b|\bcan't\b"
     r"|could not|couldn't|\bdenied\b|not permitted|not allowed|\brefus|\bunknown\b|\bunrecogni[sz]ed\b|\binvalid\b"
     r"|\billegal\b|\bunexpected\b|\bmissing\b|does not exist|doesn't exist|timed out|\btimeout\b|\brejected\b"
     r"|\bunable\b|\bignored by\b|\bbad \w+|\bundefined\b|\bExit status\b|\bnot a\b|\bhas not been\b"
@@ -92,16 +103,20 @@ def error_key(text: str) -> str:
 def plain_lines(text: str) -> list[str]:
     """Return the lines of a result that hold something: no colours, tags, blank lines or ``Exit code N`` headers."""
     text = text[:_READ_MOST]
+    if text.startswith(_LABELLED):
+        text = _LABEL.sub("", text, count=2)
     if "\x1b" in text:
         text = _ANSI.sub("", text)
     if "<" in text:
         text = _TAG.sub("", text)
-    lines = (" ".join(raw.split()) for raw in text.split("\n"))
+    lines = map(" ".join, map(str.split, text.split("\n")))
     return [line for line in lines if line and not (line[0] in _HEADER_STARTS and _HEADER.match(line))]
 
 
 def _first_telling(lines: list[str]) -> str:
     """The first line that tells, looked for by what every such line holds: most lines are never looked at."""
+    if lines and _tells(lines[0]):
+        return lines[0]
     whole = "\n".join(lines).lower()
     if len(whole) != sum(map(len, lines)) + max(len(lines) - 1, 0):  # a letter that is longer in small ones
         return next((line for line in lines if _tells(line)), "")
@@ -126,7 +141,8 @@ def _next_sign(whole: str, at: int) -> int:
 
 
 def _tells(line: str) -> bool:
-    return bool(_TELLING.search(line)) and not _ECHO.match(line) and not _NOT_TELLING.search(line)
+    told = _TELLING.search(line) and not _ECHO.match(line) and not _NOT_TELLING.search(line)
+    return bool(told) and not _WARNING.match(line)
 
 
 def _exception(lines: list[str]) -> str:

@@ -14,35 +14,56 @@ from lessonbook.core.errorline import LINE_LIMIT, error_of, mask, plain_lines
 from lessonbook.core.session import Call, CallKind, CallStatus
 from lessonbook.core.shell import Command, simple_commands
 from lessonbook.core.trouble import NEVER_RAN as NEVER_RAN
-from lessonbook.core.trouble import SHELL_PATTERNS, SHELL_SIGNS, TOOL_PATTERNS
+from lessonbook.core.trouble import TOOL_PATTERNS, WEB_PATTERNS
 from lessonbook.core.trouble import Trouble as Trouble
+from lessonbook.core.trouble_shell import RAISED_PATTERNS, SHELL_PATTERNS, SHELL_SIGNS
 
 _SUBJECTS = {
-    Trouble.BAD_OPTION: re.compile(r"(?<![\w-])(--?[A-Za-z][\w-]*)|option -- ['\"]?(\w)|flag: ['\"]?(\w)"),
-    Trouble.NOT_INSTALLED: re.compile(
-        r"not found: ([\w.+-]{1,60})\Z|(?:^|[\s:])([A-Za-z_][\w.+-]{0,60}): (?:command )?not found"
-        r"|No module named '?([\w.-]{1,60})"
+    Trouble.BAD_OPTION: re.compile(
+        r"(?<![\w-])(--?[A-Za-z][\w-]*)|(?:option|argument|parameter name) (?:-- )?['\"`]?(\w+)|flag: ['\"]?(\w)"
+        r"|(?:switch|field):? ['\"`]?(\w+)"
     ),
-    Trouble.NO_MODULE: re.compile(r"'([@\w/-]+)'"),
-    Trouble.NO_SCRIPT: re.compile(r"[\"'“]([\w:.-]{1,60})[\"'”]|[Mm]issing script:? ([\w:.-]{1,60})"),
+    Trouble.NOT_INSTALLED: re.compile(
+        r"(?:not found|[Uu]nknown command): ([\w.+-]{1,60})\Z"
+        r"|(?:^|[\s:])([A-Za-z_][\w.+-]{0,60}): (?:command )?not found|No module named '?([\w.-]{1,60})"
+        r"|['\"`]([\w.+-]{1,60})['\"`]:? (?:is not recognized|executable file|No such file)|env: ([\w.+-]{1,60}): "
+        r"|spawn:? `?([\w.+-]{1,60})|utility \"([\w.+-]{1,60})"
+    ),
+    Trouble.NO_MODULE: re.compile(r"'([@\w/-]+)'|load such file -- ([\w/-]+)|locate ([\w/]+)\.pm|called .([\w.]+)"),
+    Trouble.NO_SCRIPT: re.compile(
+        r"[\"'“`]([\w:.@/-]{1,60})[\"'”`]|(?:[Mm]issing script|[Tt]ask not found|such service):? ([\w:.-]{1,60})"
+    ),
     Trouble.NO_TOOL: re.compile(
         r"(?:[Ss]kill|available|[Tt]ool):? [\"']?([\w:.-]{1,80})[\"']?(?: not found)?"
         r"|[\"']([\w:.-]{1,80})[\"'] not found"
     ),
 }
+_VERSIONED = re.compile(r"\Apython[\d.]+(?= |\Z)")
+_INTERPRETER = re.compile(r"(?:python|node|ruby|perl|php|deno|bun)[\d.]*\Z")
+_RAISED = re.compile(r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception): ")
 _SEARCHES = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ack", "diff", "cmp", "test", "[", "[[", "pgrep", "which"})
 _HOOKED = frozenset({"commit", "push", "rebase", "merge", "pull", "cherry-pick", "revert", "stash"})
 _GIT_OWN = re.compile(r"(?:error|fatal): |git: |usage: git|unknown (?:option|switch)", re.IGNORECASE)
+_DIAGNOSTIC = re.compile(
+    r"\S+[:(]\d+[:,]\d+\)?: (?:fatal )?error\b|error(?:\[E\d+\]|: linking with)|\S+: error [A-Z]+\d+: "
+)
+"""What a compiler says of the code it was given, whatever ran it."""
 _NOT_FOUND = 127
 _READ_MOST = 256
 _READ: dict[int, tuple[Call, Failure]] = {}
 """What was read of the calls met last: several findings and proposers ask about the same one in a row."""
 _EARLY = 6
 """A command that never ran says so in its first lines; a red test may print the same words much later."""
+_PLACED = re.compile(r"\S+?[:(]\d+[:,]\d+\)?:")
+"""How a line begins that tells of a place in some code."""
+_LONGEST = 400
+"""How much of one of them is looked at, in characters: what a file holds may stand in one line."""
 _ABSENT_MODULE = re.compile(
     r"(?:E )?((?:\w+Error(?: \[\w+\])?: )?(?:No module named|Cannot find (?:module|package)) ['\"][@\w./-]+['\"].*)"
 )
 _SOME_TEST_RAN = re.compile(r"\b[1-9]\d* (?:passed|failed|passing|failing)\b|\bpass [1-9]|\bRan [1-9]\d* tests?\b")
+_OF_MODULE = ("No module named", "Cannot find")
+"""One of these is in every line that ``_ABSENT_MODULE`` matches."""
 _OF_FILES = re.compile(r"Test (?:Suites|Files):? ")
 
 
@@ -69,6 +90,8 @@ class Failure:
     def key(self) -> str:
         """Equal keys are the same mistake: who failed, why, and about what."""
         who = self.family.split(" ", 1)[0] if self.trouble is Trouble.BAD_OPTION else self.family
+        if self.trouble is not Trouble.NOT_INSTALLED:  # one interpreter by any name: python3 is python
+            who = _VERSIONED.sub("python", who)
         return f"{who} | {self.reason}: {self.subject}" if self.subject else f"{who} | {self.reason}"
 
 
@@ -91,7 +114,8 @@ def _read(call: Call) -> Failure:
     error = error_of(lines)
     if call.kind is CallKind.SHELL and call.command is not None:
         return _shell_failure(call, call.command, lines, error)
-    trouble = _first(TOOL_PATTERNS, lines[0] if lines else error)
+    patterns = WEB_PATTERNS if call.kind is CallKind.WEB else ()
+    trouble = _first((*TOOL_PATTERNS, *patterns), lines[0] if lines else error)
     told = lines[0][:LINE_LIMIT] if lines and trouble else error
     subject = _subject(trouble, told, "")
     return Failure(call.name, told, _reason(trouble, told), trouble, answer=False, subject=subject)
@@ -100,7 +124,11 @@ def _read(call: Call) -> Failure:
 def _shell_failure(call: Call, script: str, lines: list[str], error: str) -> Failure:
     commands = simple_commands(script)
     trouble, line = _shell_trouble(lines)
+    if trouble is None and any(_prefixed(error, command) for command in commands):
+        trouble, line = _shell_trouble([error])
     absent = _absent_module(lines) if trouble in (None, Trouble.NO_MODULE) else ""
+    if trouble is Trouble.NO_FOLDER:  # nothing that follows ran
+        return Failure("cd", line, str(trouble), trouble, answer=False, command=Command(("cd",)))
     command = _adding(commands) if trouble is Trouble.IGNORED_PATH else _responsible(commands, line or error)
     if command is None:
         return Failure("shell", error, _reason(None, error), None, answer=False)
@@ -108,7 +136,9 @@ def _shell_failure(call: Call, script: str, lines: list[str], error: str) -> Fai
         missing = Trouble.NO_MODULE
         return Failure(command.family, absent, str(missing), missing, answer=True, command=command, unrun=True)
     if trouble is None:
-        return Failure(command.family, error, _reason(None, error), None, _is_answer(call, commands, error), command)
+        answer = _is_answer(call, commands, error)
+        trouble = None if answer else _first(RAISED_PATTERNS, error)
+        return Failure(command.family, error, _reason(trouble, error), trouble, answer, command)
     after = lines[lines.index(line) + 1] if trouble is Trouble.IGNORED_PATH and line in lines[:-1] else ""
     subject = _subject(trouble, line, after)
     if trouble is Trouble.NOT_INSTALLED and subject:
@@ -153,11 +183,14 @@ def _subject(trouble: Trouble | None, line: str, after: str) -> str:
 
 
 def _shell_trouble(lines: list[str]) -> tuple[Trouble | None, str]:
-    low = "\n".join(lines[:_EARLY]).lower()
-    if not any(sign in low for sign in SHELL_SIGNS):
+    early = [line[:_LONGEST] for line in lines[:_EARLY]]
+    low = "\n".join(early).lower()
+    places = {at for sign, reasons in SHELL_SIGNS if sign in low for at in reasons}
+    if not places:
         return None, ""
-    for line in lines[:_EARLY]:
-        kind = _first(SHELL_PATTERNS, line)
+    likely = tuple(SHELL_PATTERNS[at] for at in sorted(places))
+    for line in early:
+        kind = None if _PLACED.match(line) else _first(likely, line)
         if kind is not None:
             return kind, line[:LINE_LIMIT]
     return None, ""
@@ -165,6 +198,9 @@ def _shell_trouble(lines: list[str]) -> tuple[Trouble | None, str]:
 
 def _absent_module(lines: list[str]) -> str:
     """The line that names the module a check could not import; ``""`` where there is none, or a test ran."""
+    whole = "\n".join(lines)
+    if not any(sign in whole for sign in _OF_MODULE):
+        return ""
     found = next((match[1] for line in lines if _of_module(line) and (match := _ABSENT_MODULE.match(line))), "")
     if not found or any(_SOME_TEST_RAN.search(line) and not _OF_FILES.match(line) for line in lines):
         return ""
@@ -172,16 +208,25 @@ def _absent_module(lines: list[str]) -> str:
 
 
 def _of_module(line: str) -> bool:
-    return "No module named" in line or "Cannot find" in line
+    return any(sign in line for sign in _OF_MODULE)
 
 
 def _responsible(commands: tuple[Command, ...], error: str) -> Command | None:
-    """The command a chain failed at: the one its error names, else the first that checks or commits, else the first."""
+    """The command a chain failed at: the one its error names, else the first that checks or commits, else the first.
+
+    What only an interpreter raises was raised by the first that runs one.
+    """
     named = [command for command in commands if command.program and _names(error, command)]
     if named:
         return named[0]
     checking = [command for command in commands if is_check(command) or _hooked(command)]
-    return next(iter(checking or commands), None)
+    raising = [command for command in commands if _INTERPRETER.match(command.program)] if _RAISED.match(error) else []
+    return next(iter(checking or raising or commands), None)
+
+
+def _prefixed(error: str, command: Command) -> bool:
+    """Whether a line opens with the program's name, as what it says of itself does: ``rg: docs: No such file``."""
+    return error.startswith((f"{command.program}: ", f"{command.program.rsplit('/', 1)[-1]}: "))
 
 
 def _adding(commands: tuple[Command, ...]) -> Command | None:
@@ -198,7 +243,7 @@ def _names(error: str, command: Command) -> bool:
 
 
 def _is_answer(call: Call, commands: tuple[Command, ...], error: str) -> bool:
-    if any(is_check(command) for command in commands):
+    if any(is_check(command) for command in commands) or _DIAGNOSTIC.match(error):
         return True
     if any(_hooked(command) for command in commands) and not _GIT_OWN.match(error):
         return True

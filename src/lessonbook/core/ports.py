@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from lessonbook.core.agent_run import Apart, Permission, Ran, Task
 from lessonbook.core.candidate import Passed, Proposal
 from lessonbook.core.cursor import Resume
 from lessonbook.core.extraction import Extraction
 from lessonbook.core.lesson import Change, Kept, Lesson, Recalled, Receipt
+from lessonbook.core.pieces import Part, Piece
 from lessonbook.core.seen import Seen
 from lessonbook.core.session import ReadReport, Session
 
@@ -52,21 +53,11 @@ class Memory(Protocol):
         ...
 
 
-@runtime_checkable
-class Delivering(Memory, Protocol):
-    """A memory that keeps what it is told here first, durably, and hands it on to a server when it can."""
+class Deliverer(Protocol):
+    """What hands on to a server what a memory was told while that did not answer, or at all."""
 
     delivers_itself: bool
     """Whether telling starts a thread that delivers; false for a program that ends right away."""
-
-    @property
-    def trouble(self) -> str:
-        """One sentence where the last answer lacks what the server knows; else empty."""
-        ...
-
-    def reflect(self, query: str) -> str:
-        """Return the server's answer to a question in its own words. Raises ``ModelError`` where there is none."""
-        ...
 
     def waiting(self) -> bool:
         """Whether anything is to be delivered now."""
@@ -74,6 +65,30 @@ class Delivering(Memory, Protocol):
 
     def deliver_in_background(self) -> None:
         """Begin to deliver what is left from before, in a thread."""
+        ...
+
+
+@runtime_checkable
+class Delivering(Memory, Protocol):
+    """A memory that keeps what it is told here first, durably, and hands it on to a server when it can."""
+
+    @property
+    def delivery(self) -> Deliverer:
+        """What delivers."""
+        ...
+
+    @property
+    def trouble(self) -> str:
+        """One sentence where the last answer lacks what the server knows; else empty."""
+        ...
+
+
+@runtime_checkable
+class Reflecting(Memory, Protocol):
+    """A memory whose server answers questions in its own words."""
+
+    def reflect(self, query: str) -> str:
+        """Return the server's answer. Raises ``ModelError`` where there is none."""
         ...
 
 
@@ -156,6 +171,26 @@ class ResumableReader(TranscriptReader, Protocol):
 
 
 @runtime_checkable
+class DividedReader(TranscriptReader, Protocol):
+    """A reader that can read one large file in pieces, each by itself: together they come to what ``read`` yields."""
+
+    def pieces(self, path: str, size: int) -> Iterator[Piece]:
+        """Yield pieces of about ``size`` bytes, in order, up to the end; none where the file is better read whole."""
+        ...
+
+    def read_piece(self, path: str, piece: Piece) -> Iterator[Part | ReadReport]:
+        """Yield what each session has in the piece, in the order of their first lines, then one report.
+
+        The report counts lines, not sessions. A session with lines in several pieces is for ``gather``.
+        """
+        ...
+
+    def gather(self, path: str, key: str, rows: Sequence[int]) -> Part:
+        """Return what one session has at ``rows``, the places of its lines. Raises ``StoreError``."""
+        ...
+
+
+@runtime_checkable
 class Proposer(Protocol):
     """One way to find lessons in sessions. Pure: it writes nothing and decides nothing. One object serves one run."""
 
@@ -165,6 +200,17 @@ class Proposer(Protocol):
 
     def see(self, session: Session) -> None:
         """Take note of one session, and keep only what is small."""
+        ...
+
+    def note(self, session: Session) -> Any:
+        """Return what there is to keep of a session: of that alone, small, and such that ``pickle`` can send it."""
+        ...
+
+    def take(self, session: Session, note: Any) -> None:
+        """Do what ``see`` does, with a session that comes without its turns and what ``note`` returned of it.
+
+        Its ``repo`` and ``parent_id`` may be known better by now.
+        """
         ...
 
     def proposals(self) -> Sequence[Proposal]:

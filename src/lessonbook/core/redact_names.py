@@ -8,7 +8,7 @@ is known to be none.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from lessonbook.core.redact_identity import EMAIL
 from lessonbook.core.redact_names_words import NO_NAMES
@@ -51,11 +51,14 @@ class Names:
 
     def see(self, text: str) -> None:
         """Learn the names that stand for sure in a text."""
-        low = text.lower()
-        if len(self._known) >= _MOST or not any(sign in low for sign in _SIGNS):
-            return
+        if len(self._known) < _MOST:
+            self.learn(told(text))
+
+    def learn(self, names: Collection[str]) -> None:
+        """Learn the names that ``told`` found in one text."""
         before = len(self._known)
-        self._known.update(_sure(text))
+        if before < _MOST and names:
+            self._known.update(names)
         if len(self._known) != before:
             self._pattern = None
 
@@ -71,6 +74,12 @@ class Names:
             self._pattern = self._pattern or _any_of(self._known)
             text = self._pattern.sub(NAME_LABEL, text)
         return _CAPITALISED.sub(_guessed, text) if guess else text
+
+
+def told(text: str) -> frozenset[str]:
+    """Return the names that stand for sure in a text."""
+    low = text.lower()
+    return frozenset(_sure(text)) if any(sign in low for sign in _SIGNS) else frozenset()
 
 
 def guessed(text: str) -> list[str]:

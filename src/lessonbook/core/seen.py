@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from hashlib import blake2b
 
 
@@ -29,8 +30,43 @@ class Seen:
         """Return whether ``key`` was met before among its ``kind``; remembers nothing."""
         return _digest(kind, key) in self._known
 
+    def knows_none_of(self, digests: Collection[bytes]) -> bool:
+        """Return whether nothing of this, as another set tells of it, was met before."""
+        return self._known.isdisjoint(digests)
+
+    def remember(self, digests: Collection[bytes]) -> None:
+        """Remember what another set has met."""
+        self._known.update(digests)
+
     def __len__(self) -> int:
         return len(self._known)
+
+
+class Recording(Seen):
+    """A set of its own that also remembers what it was asked: whether another would have answered the same.
+
+    What was read with it is what reading with ``other`` gives where ``other.knows_none_of(recording.asked())``.
+    """
+
+    __slots__ = ("_looked_up",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._looked_up: set[bytes] = set()
+
+    def knows(self, kind: str, key: str) -> bool:
+        """Return whether ``key`` was met before among its ``kind``."""
+        digest = _digest(kind, key)
+        self._looked_up.add(digest)
+        return digest in self._known
+
+    def asked(self) -> frozenset[bytes]:
+        """Return the digests of all it was asked about."""
+        return frozenset(self._known | self._looked_up)
+
+    def remembered(self) -> frozenset[bytes]:
+        """Return the digests of all it remembers."""
+        return frozenset(self._known)
 
 
 def _digest(kind: str, key: str) -> bytes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from lessonbook.core.session import CallKind
@@ -30,6 +31,7 @@ _SHELLS = frozenset(["bash", "sh", "zsh", "dash", "ksh", "fish"])
 _POWERSHELLS = frozenset(["powershell", "pwsh", "powershell.exe", "pwsh.exe"])
 
 
+@lru_cache(maxsize=1_024)
 def kind_of(name: str) -> CallKind:
     """Return what the tool ``name`` does; ``OTHER`` for a name we do not know."""
     low = name.lower()

@@ -1,4 +1,4 @@
-"""The reasons for failing that every project shares, and the words agents' tools and shells put them in."""
+"""The reasons for failing that every project shares, and the words agents' own tools put them in."""
 
 from __future__ import annotations
 
@@ -14,76 +14,108 @@ class Trouble(StrEnum):
     NO_MATCH = "text to replace not found"
     NOT_UNIQUE = "text to replace not unique"
     NO_CHANGE = "edit changes nothing"
+    BAD_PATCH = "patch not understood"
+    EXISTS = "exists already"
     NO_FILE = "no such file"
     IS_FOLDER = "is a folder"
+    NOT_ABSOLUTE = "path not absolute"
+    OUTSIDE = "path outside the workspace"
+    NO_FOLDER = "no such folder to change to"
     TOO_LARGE = "output too large"
+    PAST_END = "past the end of the file"
+    BINARY = "not a text file"
     BAD_ARGUMENTS = "arguments refused"
     NO_TOOL = "no such tool"
+    NO_TASK = "no such background task"
+    NO_PAGE = "page not fetched"
     NOT_INSTALLED = "program not found"
     NO_MODULE = "module not installed"
+    NOT_PREPARED = "not set up"
+    WRONG_VERSION = "wrong version"
     BAD_SUBCOMMAND = "unknown subcommand"
     BAD_OPTION = "unknown option"
+    BAD_CALL = "arguments missing or too many"
     NO_SCRIPT = "no such script"
     WRONG_FOLDER = "not the right folder"
     IGNORED_PATH = "path ignored by git"
+    NO_REVISION = "no such revision"
+    DIRTY = "uncommitted changes in the way"
+    LOCKED = "locked by another process"
+    NO_SERVER = "server not reached"
+    NO_NETWORK = "network not reached"
+    NO_LOGIN = "not logged in"
+    NO_RIGHT = "not permitted"
+    PORT_IN_USE = "port in use"
     TIMED_OUT = "timed out"
     SHELL_SYNTAX = "shell syntax"
     NO_GLOB = "pattern matched no file"
+    BAD_EXPRESSION = "expression not understood"
+    BROKEN_CODE = "code does not parse"
+    NO_NAME = "name not defined"
 
 
 _TOOL_TROUBLES = (
-    (Trouble.UNREAD, r"has not been read yet|must (?:first )?(?:be )?read .{0,40}before|read it first"),
-    (Trouble.STALE, r"modified since read|unexpectedly modified|changed since .{0,20}read|has been modified since"),
-    (Trouble.NO_MATCH, r"string to replace not found|failed to find expected lines|old_?(?:string|text) not found"
-     r"|could not find (?:the )?(?:exact )?(?:string|text|old_?string)|no occurrences? .{0,20}found"
-     r"|failed to find context|0 occurrences found"),
-    (Trouble.NOT_UNIQUE, r"found \d+ (?:matches|occurrences)|(?:is )?not unique|multiple (?:matches|occurrences)"),
-    (Trouble.NO_CHANGE, r"no changes to make|exactly the same|identical (?:content|strings)"),
-    (Trouble.IS_FOLDER, r"EISDIR|is a directory"),
-    (Trouble.NO_FILE, r"\A(?!.*posix_spawn).*(?:file does not exist|path does not exist|no such file|file not found"
-     r"|ENOENT|directory does not exist)"),
-    (Trouble.TOO_LARGE, r"exceeds maximum allowed|too large|exceeds the (?:maximum|limit)"),
+    (Trouble.UNREAD, r"has not been read yet|must (?:first )?(?:be )?read .{0,300}before|read it first"
+     r"|must be read first"),
+    (Trouble.STALE, r"modified since read|unexpectedly modified|changed since .{0,20}read|has been modified since"
+     r"|changed on disk|was modified (?:externally|since)|stale (?:anchor|hash|content)"),
+    (Trouble.BAD_PATCH, r"invalid (?:patch|hunk|diff)\b|malformed (?:patch|diff)|first line of the patch"
+     r"|corrupt patch"),
+    (Trouble.NO_MATCH, r"string to replace not found|old[_ ]?(?:string|text|str) not found"
+     r"|could not find (?:the |a )?(?:exact )?(?:string|text|match|old_?string)|no occurrences? .{0,20}found"
+     r"|failed to find (?:context|expected lines)|\b0 occurrences|did not appear verbatim"
+     r"|search (?:text|block|string) .{0,20}not found|hunk .{0,20}failed"),
+    (Trouble.NOT_UNIQUE, r"found (?:\d+|multiple) (?:matches|occurrences)|(?:is )?not unique|must be unique"
+     r"|multiple (?:matches|occurrences)|found multiple times|expected \d+ occurrences? but found"),
+    (Trouble.NO_CHANGE, r"no changes (?:to (?:make|apply)|made)|exactly the same|(?:are|produced) identical"
+     r"|identical (?:content|strings)|must be different"),
+    (Trouble.BROKEN_CODE, r"introduced new syntax error"),
+    (Trouble.EXISTS, r"(?:file|folder|directory) already exists|cannot (?:create|overwrite) .{0,200}\bexists"),
+    (Trouble.NOT_ABSOLUTE, r"must be (?:an )?absolute|(?:is )?not (?:an )?absolute"),
+    (Trouble.OUTSIDE, r"(?:outside|not within|not in|be within)(?: of)? "
+     r"(?:the |any |one |of |your |allowed )*(?:workspace|project|allowed|root|working director|sandbox)"),
+    (Trouble.IS_FOLDER, r"EISDIR|is a (?:directory|folder)"),
+    (Trouble.NO_FILE, r"\A(?!.*posix_spawn).*(?:(?:file|path|folder|directory) (?:\S{1,300} )?does(?: not|n't) exist"
+     r"|no such file|(?:file|path|directory) not found|ENOENT|cannot find path|is not a directory)"),
+    (Trouble.TOO_LARGE, r"exceeds maximum allowed|too large|exceeds the (?:\S+ ){0,2}(?:maximum|limit|size)"),
+    (Trouble.PAST_END, r"beyond (?:the )?end of (?:the )?file|invalid .?view_range|past the end of the file"),
+    (Trouble.BINARY, r"cannot (?:read|display) binary|binary files? (?:cannot|is not)|unsupported file type"),
     (Trouble.BAD_ARGUMENTS, r"InputValidationError|failed to parse function arguments|must have required property"
-     r"|validation failed for tool|JSONDecodeError|could not parse commands"),
-    (Trouble.NO_TOOL, r"no such tool|unknown skill|tool .{1,60} not found|agent type .{1,80} not found|unknown tool"),
+     r"|validation failed for tool|JSONDecodeError|could not parse commands|called with invalid arguments"
+     r"|invalid JSON in (?:tool |function )?arguments|missing required (?:field|parameter|property)s?\b"
+     r"|is a required property|params/\S{1,80} must be |must NOT have additional properties"
+     r"|required (?:parameter|property) .{1,80} (?:is )?missing"),
+    (Trouble.NO_TOOL, r"no such tool|unknown skill|unknown (?:tool|agent|subagent)|unavailable tool|unsupported call"
+     r"|tool [\"'`]?[\w.:/-]{1,80}[\"'`]? (?:is |was )?(?:not (?:found|available)|does not exist)"
+     r"|agent type .{1,80} not found|skill [\"'`]?[\w.:/-]{1,80}[\"'`]? (?:not found|does not exist)"),
+    (Trouble.NO_TASK, r"no (?:task|shell|process|session) (?:found )?with|(?:unknown|no such) (?:process|task|shell)\b"
+     r"|(?:shell|task|process|session) \S{1,80} (?:not found|is not running|has (?:already )?exited)"),
 )  # fmt: skip
-_SHELL_TROUBLES = (
-    (Trouble.NO_MODULE, r"ModuleNotFoundError: No module named '\w+'|Cannot find (?:module|package) '[@\w/-]+'"),
-    (Trouble.NOT_INSTALLED, r"command not found|: No module named \w|not recognized as (?:an internal|the name)"
-     r"|: not found\Z|executable file not found|ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL"),
-    (Trouble.BAD_SUBCOMMAND, r"(?:unrecogni[sz]ed|unknown|no such|invalid) (?:sub)?command\b(?! code)"
-     r"|is not a \S+ command"),
-    (Trouble.BAD_OPTION, r"(?:unrecogni[sz]ed|unknown|illegal|invalid|unexpected|no such) (?:option|argument|flag)s?\b"
-     r"|unknown shorthand flag|flag provided but not defined|unrecognized arguments"),
-    (Trouble.WRONG_FOLDER, r"could not find .?(?:Cargo|pyproject)\.toml|go\.mod file not found|cannot find main module"
-     r"|not a git repository|no such file or directory.{0,40}package\.json|could not read package\.json"
-     r"|no_importer_manifest|no configuration file provided|no makefile found|ENOENT.{0,60}package\.json"),
-    (Trouble.NO_SCRIPT, r"script not found|missing script|no rule to make target|no tasks? .{0,30}found"
-     r"|unknown task|command \S+ not found in"),
-    (Trouble.IGNORED_PATH, r"ignored by one of your \.gitignore"),
-    (Trouble.TIMED_OUT, r"command timed out|timed out after"),
-    (Trouble.NO_GLOB, r"no matches found:"),
-    (Trouble.SHELL_SYNTAX, r"parse error near|syntax error near unexpected token|unexpected EOF while looking"
-     r"|bad substitution|unmatched [\"'`]"),
-    (Trouble.NO_FILE, r"no such file or directory|can't open file"),
+_WEB_TROUBLES = (
+    (Trouble.NO_PAGE, r"\b(?:status(?: code)?|HTTP(?: error)?):? [45]\d\d\b|\b[45]\d\d (?:not found|forbidden)"
+     r"|(?:unable|failed) to (?:fetch|verify)|ENOTFOUND|ECONNREFUSED|invalid url|certificate"),
 )  # fmt: skip
-TOOL_PATTERNS = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _TOOL_TROUBLES)
-SHELL_PATTERNS = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _SHELL_TROUBLES)
-SHELL_SIGNS = (
-    "not found", "no module", "cannot find", "no such", "unrecogni", "not recogni", "unknown", "invalid", "illegal",
-    "unexpected", "missing", "could not", "not a", "ignored by", "timed out", "no matches", "parse error",
-    "syntax error", "bad substitution", "unmatched", "can't open", "not defined", "exec_first_fail", "_manifest",
-    "no configuration", "no makefile", "no rule", "no task", "enoent",
-)  # fmt: skip
-"""One of these, in small letters, is in every line that a pattern of the shell's troubles matches."""
+
+
+def compiled(troubles: tuple[tuple[Trouble, str], ...]) -> tuple[tuple[Trouble, re.Pattern[str]], ...]:
+    """Return a table of troubles with its patterns compiled, case aside."""
+    return tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in troubles)
+
+
+TOOL_PATTERNS = compiled(_TOOL_TROUBLES)
+WEB_PATTERNS = compiled(_WEB_TROUBLES)
+"""What only a tool that fetches pages says."""
 
 NEVER_RAN = frozenset(
     {
         Trouble.NOT_INSTALLED,
+        Trouble.NOT_PREPARED,
         Trouble.BAD_SUBCOMMAND,
         Trouble.BAD_OPTION,
+        Trouble.BAD_CALL,
         Trouble.NO_SCRIPT,
         Trouble.WRONG_FOLDER,
+        Trouble.NO_FOLDER,
         Trouble.SHELL_SYNTAX,
         Trouble.NO_GLOB,
         Trouble.IGNORED_PATH,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from lessonbook.core.effect import changes_state
@@ -22,14 +23,19 @@ _LEAST = 1_000
 
 def made_again(calls: Sequence[Call]) -> Iterator[Call]:
     """Yield each call that repeats one whose answer was cut, with nothing changed in between."""
+    errands = [_errand(call) for call in calls]
+    left = Counter(errands)
+    if left.total() == len(left):  # nothing was asked twice: no answer needs to be looked at
+        return
     cut: set[tuple[str, ...]] = set()
-    for call in calls:
+    for call, errand in zip(calls, errands, strict=True):
+        left[errand] -= 1
         if cut and changes_state(call):
             cut.clear()
-        if cut and (errand := _errand(call)) in cut:
+        if errand in cut:
             cut.discard(errand)
             yield call
-        if call.status is CallStatus.OK and was_cut(call.result) and (errand := _errand(call)):
+        if errand and left[errand] and call.status is CallStatus.OK and was_cut(call.result):
             cut.add(errand)
 
 
@@ -47,4 +53,4 @@ def _errand(call: Call) -> tuple[str, ...]:
         return first.words if first is not None else ()
     if call.kind not in (CallKind.READ, CallKind.SEARCH, CallKind.LIST, CallKind.WEB):
         return ()
-    return (call.name, *(f"{name}={value}" for name, value in sorted(call.args.items()) if isinstance(value, str)))
+    return (call.name, *sorted([f"{name}={value}" for name, value in call.args.items() if isinstance(value, str)]))

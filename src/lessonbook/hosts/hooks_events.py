@@ -137,7 +137,7 @@ def _deliver_what_waits() -> None:
     """Have what earlier sessions left in the outbox delivered, by another process."""
     try:
         settings = _settings()[1]
-        if settings.memory_backend != "hindsight":
+        if settings.memory_backend not in ("hindsight", "postgres"):
             return
         _retain(settings, None)
         if not (settings.agent_dir / "outbox.db").exists():
@@ -147,7 +147,7 @@ def _deliver_what_waits() -> None:
         from lessonbook.system import background
 
         memory: Any = open_memory(settings, from_folder("/"), time, "/")
-        if memory.waiting():
+        if memory.delivery.waiting():
             background.start(background.DELIVER)
         memory.close()
     except Exception:  # noqa: BLE001  a thread beside the answer: `lessonbook doctor` says what is wrong

@@ -18,6 +18,10 @@ from lessonbook.memory import page, scoring
 from lessonbook.system import files, locks
 from lessonbook.system.faults import point
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lessonbook.memory.plain_care import PlainCare
+
 TEXT_LIMIT = 2_000
 CONTEXT_LIMIT = 400
 MOST = 100
@@ -82,6 +86,18 @@ class LocalMemory:
     def count(self) -> int:
         """Return how many lessons the file holds; those in the archive are not recalled."""
         return len(self._read().items)
+
+    @property
+    def place(self) -> str:
+        """Where the file is."""
+        return str(self._file)
+
+    @property
+    def care(self) -> PlainCare:
+        """What a person does with the file's lessons as a whole."""
+        from lessonbook.memory.plain_care import PlainCare
+
+        return PlainCare(self.recent, self.name)
 
     def close(self) -> None:
         """Do nothing: no file is held open between calls."""

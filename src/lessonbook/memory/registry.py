@@ -88,23 +88,9 @@ def _hindsight(settings: Settings, project: Project, now: Callable[[], float], c
 
 
 def _postgres(settings: Settings, project: Project, now: Callable[[], float], cwd: str) -> Memory:
-    from lessonbook.memory.off import OffMemory
+    from lessonbook.memory.postgres.opening import open_postgres
 
-    if not settings.postgres_url:
-        advice = "No PostgreSQL server is configured: `lessonbook config set postgres.url postgresql://HOST/DATABASE`."
-        return OffMemory("postgres", advice)
-    from lessonbook.memory.postgres.bank import PostgresMemory
-    from lessonbook.memory.postgres.connection import Connection
-    from lessonbook.memory.vectors.registry import open_embedder
-
-    return PostgresMemory(
-        Connection(settings.postgres_url, settings.postgres_team),
-        project.slug,
-        now,
-        embedder=open_embedder(),
-        scoping=settings.memory_scoping,
-        branch=project.branch,
-    )
+    return open_postgres(settings, project, now)
 
 
 BACKENDS: dict[str, Backend] = {

@@ -76,6 +76,10 @@ class SqliteFile:
         """Whether there is a file to read; reading alone never makes one."""
         return self.path.exists()
 
+    def is_elsewhere(self) -> bool:
+        """Whether the file that is open for writing was moved away or replaced since."""
+        return self._writer.is_elsewhere()
+
     def close(self) -> None:
         """Close the file; the next use opens it again."""
         self._reader.close()
@@ -161,8 +165,11 @@ class _Line:
             if db is not None:
                 db.close()
 
+    def is_elsewhere(self) -> bool:
+        return self._db is not None and self._inode != _inode(self._path)
+
     def _opened(self) -> sqlite3.Connection:
-        if self._db is not None and self._inode != _inode(self._path):
+        if self.is_elsewhere():
             # The file was moved away or replaced: what is written to the old one, nobody would ever read.
             self.close()
         if self._db is None:

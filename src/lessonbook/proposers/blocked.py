@@ -27,10 +27,11 @@ _WRAPPING = re.compile(r"\A(?:PreToolUse:\w+ hook (?:error|blocking error)[^:]*:
 
 def topics(call: Call) -> set[str]:
     """Return what a blocked command is about; nothing for a call that no rule stopped."""
-    told = call.result[:2_000]
-    if call.status is not CallStatus.BLOCKED or call.kind is not CallKind.SHELL or _BY_MACHINE.search(told):
+    if call.status is not CallStatus.BLOCKED or call.kind is not CallKind.SHELL:
         return set()
-    return {f"{BLOCKED} | {act}" for act in acts(call)} if _BY_RULE.search(told) else set()
+    told = call.result[:2_000]
+    by_rule = _BY_RULE.search(told) and not _BY_MACHINE.search(told)
+    return {f"{BLOCKED} | {act}" for act in acts(call)} if by_rule else set()
 
 
 def incidents(session: Session) -> Iterator[Incident]:

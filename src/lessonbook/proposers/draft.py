@@ -42,6 +42,8 @@ class Lesson:
     certainty: float
     general: bool = False
     """True where it is about the agent's own tools, and so holds in every project."""
+    habit: bool = False
+    """True where it is about the agent's own way of working: it comes again wherever it came twice, however rarely."""
 
 
 def draft(lesson: Lesson, incidents: Sequence[Incident], history: History, general: bool) -> Draft:
@@ -56,7 +58,8 @@ def draft(lesson: Lesson, incidents: Sequence[Incident], history: History, gener
         cwd=None if general else newest.cwd,
         repo=None if general else newest.repo,
     )
-    return Draft(proposal, history.count(incidents), lesson.certainty, history.chance(incidents))
+    chance = 1.0 if lesson.habit else history.chance(incidents)
+    return Draft(proposal, history.count(incidents), lesson.certainty, chance)
 
 
 def comparable_key(topic: str) -> str:

@@ -16,7 +16,7 @@ from lessonbook.core.session import Session
 from lessonbook.proposers import edited_prompt, edited_reply
 from lessonbook.proposers.edited_reply import Edit
 from lessonbook.proposers.means import Means
-from lessonbook.proposers.mining import distinct
+from lessonbook.proposers.mining import Note, distinct
 from lessonbook.proposers.recorded import Recorded
 from lessonbook.proposers.repeats import Repeats
 from lessonbook.proposers.wording import safe, title
@@ -41,8 +41,16 @@ class Edited:
 
     def see(self, session: Session) -> None:
         """Keep what the other proposers find in one session: that is what the model is shown."""
-        for source in self.sources:
-            source.see(session)
+        self.take(session, self.note(session))
+
+    def note(self, session: Session) -> list[Note]:
+        """Return what the other proposers find in one session."""
+        return [source.note(session) for source in self.sources]
+
+    def take(self, session: Session, note: list[Note]) -> None:
+        """Keep what was noted of a session."""
+        for source, found in zip(self.sources, note, strict=True):
+            source.take(session, found)
 
     def propose(self, sessions: Iterable[Session]) -> Sequence[Proposal]:
         """See all the sessions, and return what the model makes of them."""

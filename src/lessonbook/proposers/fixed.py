@@ -8,14 +8,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from lessonbook.core.effect import changes_state, command_changes
 from lessonbook.core.failure import Failure, Trouble, read_failure
 from lessonbook.core.session import Call, CallKind, CallStatus, Session, Turn
 from lessonbook.core.shell import Command, simple_commands
 from lessonbook.proposers.draft import Draft, Lesson, by_project, by_topic, draft, names_project
-from lessonbook.proposers.fixed_rules import FIXED, lesson_of_move, lesson_of_repetition, lesson_of_subject
-from lessonbook.proposers.general import advice, by_habit, class_of, is_general
+from lessonbook.proposers.fixed_rules import (
+    FIXED,
+    lesson_of_move,
+    lesson_of_repetition,
+    lesson_of_script,
+    lesson_of_subject,
+    lesson_of_tool,
+)
+from lessonbook.proposers.general import advice, by_habit, class_of, is_general, is_slip
 from lessonbook.proposers.incident import History, Incident, cut, where
 from lessonbook.proposers.moves import Move, move_between
 from lessonbook.proposers.relaunch import as_launched, relaunched
@@ -97,22 +105,23 @@ def _agreed(whole: Lesson, parts: Sequence[list[Incident]]) -> bool:
 
 
 def _generally(lesson: Lesson) -> Lesson:
-    return Lesson(lesson.kind, lesson.key, lesson.subject, lesson.rule, lesson.certainty, general=True)
+    return replace(lesson, general=True)
 
 
 def _lesson(group: list[Incident], history: History) -> Lesson | None:
     if history.count(group) < _LEAST:
         return None
     if class_of(group[0]):
-        return advice(group)
+        return advice(group) if not is_slip(group[0]) or history.count(group) >= _OFTEN else None
     move, moved = _usual_move(group)
     if move is not None and history.count(moved) >= _LEAST:
         lesson = lesson_of_move(move, moved, share=len(moved) / len(group))
         if lesson is not None:
             return lesson
     stuck = [incident for incident in group if incident.stuck]
-    often = history.count(stuck) >= _OFTEN
-    return lesson_of_subject(group) or (lesson_of_repetition(stuck) if often else None)
+    often = history.count(group) >= _OFTEN
+    known = lesson_of_subject(group) or ((lesson_of_script(group) or lesson_of_tool(group)) if often else None)
+    return known or (lesson_of_repetition(stuck) if history.count(stuck) >= _OFTEN else None)
 
 
 def _usual_move(group: list[Incident]) -> tuple[Move | None, list[Incident]]:

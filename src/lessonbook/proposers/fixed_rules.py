@@ -17,8 +17,37 @@ from lessonbook.proposers.wording import code, rule
 FIXED = "failed-then-worked"
 AGAIN = "failed-again"
 
+ADVICE = {
+    Trouble.TIMED_OUT: "Narrow {who}, give it more time or run it in the background: it runs into the time limit"
+    " ({error}).",
+    Trouble.WRONG_FOLDER: "Run {who} in the folder that holds its project file: elsewhere it fails with {error}.",
+    Trouble.NO_FILE: "Look up the paths in {who} before you run it: it fails with {error}.",
+    Trouble.NOT_PREPARED: "Set up what {who} needs before you run it: here it fails with {error}.",
+    Trouble.WRONG_VERSION: "Look which version {who} needs and which is installed here: it fails with {error}.",
+    Trouble.BAD_CALL: "Look up what {who} takes before you call it: it fails with {error}.",
+    Trouble.NO_REVISION: "Look up branches, tags and files before you name them to {who}: it fails with {error}.",
+    Trouble.DIRTY: "Look at `git status` and put changes aside before {who}: it fails with {error}.",
+    Trouble.LOCKED: "Let what runs end before you start {who}: it fails with {error}.",
+    Trouble.NO_SERVER: "See that what {who} talks to is running before you run it: here it fails with {error}.",
+    Trouble.NO_NETWORK: "Do without the network in {who}: here it fails with {error}.",
+    Trouble.NO_LOGIN: "Ask the person to log in before you run {who}: here it fails with {error}.",
+    Trouble.NO_RIGHT: "Run {who} another way here, or ask the person: it is not permitted ({error}).",
+    Trouble.PORT_IN_USE: "Look what holds the port before you run {who}, or take another one: it fails with {error}.",
+    Trouble.EXISTS: "Look whether it is there before {who} makes it: it fails with {error}.",
+}
+"""What to do about a reason that a program gives and that the folder, the machine or the person has to cure."""
+
+_ALIKE = 0.6
+_TELLING = 4
+"""From how many words on an error says more than that there was one."""
+
+_REMEDY = re.compile(
+    r"\A(?:please |you (?:can|may|need to|must) )?(?:run|use|try|install)\b|\bdid you mean\b", re.IGNORECASE
+)
+"""What says how to mend it is no tail to cut off."""
+
 _INTERPRETER = re.compile(r"(?:python|node|bun|deno|ruby|perl|php|ts-node|tsx)[\d.]*\Z")
-_RAISED = re.compile(r"(?:\w+\.)*\w*(?:Error|Exception|Warning)\b|Traceback|SyntaxError|Uncaught")
+_RAISED = re.compile(r"(?:\w+\.)*\w*(?:Error|Exception|Warning)\b|(?:\w+\.)+[A-Z]\w*: |Traceback|Uncaught")
 
 
 def lesson_of_move(move: Move, incidents: Sequence[Incident], share: float) -> Lesson | None:
@@ -44,15 +73,37 @@ def lesson_of_subject(incidents: Sequence[Incident]) -> Lesson | None:
         Trouble.NO_TOOL: f"Do not call {subject} with {who}: there is none of that name here ({error}).",
     }
     text = texts.get(shown.trouble) if shown.trouble and shown.subject else None
-    if shown.trouble is Trouble.TIMED_OUT:
-        text = f"Narrow {who}, give it more time or run it in the background: it runs into the time limit ({error})."
     if shown.trouble is Trouble.NO_MODULE and shown.subject:
         text = f"Do without {subject}: it is not installed here ({error})."
     if shown.trouble is Trouble.NOT_INSTALLED and shown.command is not None and not shown.subject:
         text = f"Do not call {who} here: it is not installed ({error})."
+    if shown.trouble is Trouble.BAD_SUBCOMMAND and shown.command is not None and shown.command.verb:
+        text = f"Do not call {who}: {program} has no such command here ({error})."
+    if shown.trouble in ADVICE and shown.command is not None:
+        text = ADVICE[shown.trouble].format(who=who, error=error)
     if text is None:
         return None
     return Lesson(AGAIN, shown.topic, text.split(":", 1)[0].replace("`", ""), rule(text), certainty=0.7)
+
+
+def lesson_of_script(incidents: Sequence[Incident]) -> Lesson | None:
+    """Return the lesson that scripts of the agent's own run into one and the same error, to the letter, in most cases.
+
+    What a script raises is its own affair; what scripts of several sessions raise alike is said by what they use.
+    """
+    shown = incidents[0]
+    if shown.trouble is not None or shown.command is None or not _own_script(shown):
+        return None
+    error, times = Counter(one.error for one in incidents).most_common(1)[0]
+    said = error.partition(": ")[2]
+    if times < _ALIKE * len(incidents) or len(said.split()) < _TELLING:
+        return None
+    text = (
+        f"Scripts run with {code(shown.family)} fail here with {code(error, limit=140)}:"
+        " see to what that asks for before you run one."
+    )
+    subject = f"What scripts run with {shown.family} need here"
+    return Lesson(AGAIN, shown.topic, subject, rule(text), certainty=0.5)
 
 
 def lesson_of_repetition(incidents: Sequence[Incident]) -> Lesson | None:
@@ -67,6 +118,16 @@ def lesson_of_repetition(incidents: Sequence[Incident]) -> Lesson | None:
     text = f"Before you run {who}, find out what it needs: here it fails with {_error(incidents)}"
     known = "and no way that works was seen."
     return Lesson(AGAIN, shown.topic, f"{who} keeps failing here".replace("`", ""), rule(f"{text}, {known}"), 0.35)
+
+
+def lesson_of_tool(incidents: Sequence[Incident]) -> Lesson | None:
+    """Return the lesson that one of the agent's tools keeps failing for a reason we have no advice on."""
+    shown = incidents[0]
+    if shown.command is not None or not shown.error:
+        return None
+    who = code(shown.family)
+    text = f"See to what {who} asks for before you call it: in several sessions it failed with {_error(incidents)}."
+    return Lesson(AGAIN, shown.topic, f"{shown.family} keeps failing here", rule(text), 0.35)
 
 
 def _own_script(shown: Incident) -> bool:
@@ -143,4 +204,5 @@ def stripped(error: str) -> str:
     """Return an error line without the machine's part: ``bash: line 1:`` and a program's folder."""
     error = re.sub(r"\A(?:/?(?:\S*/)?(?:bash|zsh|sh|\(eval\)))?:(?:(?: line)? ?\d+:)? ", "", error)
     error = re.sub(r"\A/\S*/([\w.-]+): ", r"\1: ", re.sub(r"\AE (?=\w+Error: )", "", error))
-    return re.split(r"(?<=[a-z])[.;,] ", error, maxsplit=1)[0].rstrip(". ")
+    first, *rest = re.split(r"(?<=[a-z])[.;,] ", error, maxsplit=1)
+    return (error if rest and _REMEDY.search(rest[0]) else first).rstrip(". ")

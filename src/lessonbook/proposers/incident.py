@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lessonbook.core.candidate import Evidence
 from lessonbook.core.failure import Trouble
@@ -16,7 +16,7 @@ from lessonbook.proposers.moves import Move
 from lessonbook.proposers.wording import example
 
 HORIZON = 30
-"""For how many sessions ahead a lesson should be worth its place."""
+"""For how many sessions ahead, at least, a lesson should be worth its place."""
 
 _DAY = 86_400.0
 """A session began before what was seen in it: at most about this long."""
@@ -77,6 +77,19 @@ def where(session: Session, turn: Turn, call: Call | None = None) -> Where:
     return Where(session.agent, session.id, session.path, turn.n, at, project_of(session), session.cwd, session.repo)
 
 
+def moved(incidents: Iterable[Incident], session: Session) -> list[Incident]:
+    """Return the incidents of a session as of the project and the repository that it is known to be of by now."""
+    project, places = project_of(session), dict[Where, Where]()
+    found = []
+    for one in incidents:
+        old = one.where
+        if old.repo != session.repo or old.project != project:
+            new = places.get(old) or places.setdefault(old, replace(old, repo=session.repo, project=project))
+            one = replace(one, where=new)
+        found.append(one)
+    return found
+
+
 def project_of(session: Session) -> str:
     """Return what tells one project's sessions from another's: the remote address, else the folder."""
     if session.repo:
@@ -125,13 +138,14 @@ class History:
     def chance(self, incidents: Sequence[Incident]) -> float:
         """Return how likely the same comes again within the next ``HORIZON`` sessions of its projects, 0 to 1.
 
-        A steady rate is assumed: how often it came again, per session since it was first seen.
+        A steady rate is assumed: how often it came again, per session since it was first seen. What has long been
+        seen is looked ahead for longer: half as many sessions as it was seen over.
         """
         first = min((incident.where.at or 0.0 for incident in incidents), default=0.0)
         projects = {incident.where.project for incident in incidents}
         since = sum(start >= first - _DAY for project in projects for start in self.starts.get(project, ()))
         again = self.count(incidents) - 1
-        return 1 - math.exp(-HORIZON * again / max(since, again, 1))
+        return 1 - math.exp(-max(HORIZON, since / 2) * again / max(since, again, 1))
 
 
 def evidence(kind: str, incidents: Sequence[Incident], history: History) -> Evidence:

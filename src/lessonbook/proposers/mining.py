@@ -13,7 +13,7 @@ from lessonbook.core.candidate import Passed, Proposal
 from lessonbook.core.session import Session
 from lessonbook.proposers.draft import Draft
 from lessonbook.proposers.fixed_rules import AGAIN, FIXED
-from lessonbook.proposers.incident import History, Incident
+from lessonbook.proposers.incident import History, Incident, moved
 from lessonbook.proposers.merged import merged
 from lessonbook.proposers.wording import same_rule
 
@@ -31,6 +31,8 @@ _LEAST = 2
 Finder = Callable[[Session], Iterator[Incident]]
 Drafter = Callable[[Sequence[Incident], History], Iterator[Draft]]
 Source = tuple[Finder, Drafter]
+Note = list[list[Incident]]
+"""What each source finds in one session."""
 
 
 @dataclass(slots=True)
@@ -46,10 +48,18 @@ class Mined:
 
     def see(self, session: Session) -> None:
         """Keep what the sources find in one session."""
+        self.take(session, self.note(session))
+
+    def note(self, session: Session) -> Note:
+        """Return what each source finds in one session."""
+        return [list(incidents(session)) for incidents, _ in self.sources]
+
+    def take(self, session: Session, note: Note) -> None:
+        """Keep what was noted of a session, which may have found its project meanwhile."""
         self.history.add(session)
         self.found = self.found or [[] for _ in self.sources]
-        for kept, (incidents, _) in zip(self.found, self.sources, strict=True):
-            kept.extend(incidents(session))
+        for kept, found in zip(self.found, note, strict=True):
+            kept.extend(moved(found, session))
 
     def proposals(self) -> Sequence[Proposal]:
         """Return all that recurs in the sessions seen, most worthwhile first."""

@@ -11,6 +11,7 @@ import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from lessonbook.core.checks import is_check
 from lessonbook.core.effect import changes_state, command_changes
@@ -113,12 +114,13 @@ def _runs(session: Session) -> Iterator[tuple[int, list[_Step]]]:
     yield started, run
 
 
-def _steps(script: str) -> list[_Step]:
+@lru_cache(maxsize=1_024)
+def _steps(script: str) -> tuple[_Step, ...]:
     """The steps of a script that worked; none after ``||``, which may not have run."""
     found: list[_Step] = []
     for command in simple_commands(script):
         if command.joined == "||" or any(map(overrides, command.words)):
-            return []
+            return ()
         if command.joined == "|" or command.plain_utility or command.program in _COMMON:
             continue
         done = _within(command)
@@ -126,7 +128,7 @@ def _steps(script: str) -> list[_Step]:
             step = _Step(_named(command), command)
             if not found or found[-1].key != step.key:
                 found.append(step)
-    return found
+    return tuple(found)
 
 
 def _within(command: Command) -> Command:
@@ -144,6 +146,7 @@ def _named(command: Command) -> str:
     return " ".join(words)
 
 
+@lru_cache(maxsize=4_096)
 def _own(key: Key) -> bool:
     """Whether enough of the steps are more than git's, and no two of them the same."""
     own = {step for step in key if "git" not in step.split()[:2]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from lessonbook.core.session import Call, CallStatus, Session, Turn
 from lessonbook.proposers.corrected import cluster
@@ -57,11 +58,16 @@ class Recorded(Mined):
 
 
 def _recorded(call: Call) -> str:
-    if call.status is CallStatus.FAILED or call.status is CallStatus.DENIED or not _TOOLS.match(call.name):
+    if call.status is CallStatus.FAILED or call.status is CallStatus.DENIED or not _records(call.name):
         return ""
     texts = (call.args.get(name) for name in _FIELDS)
     text = next((text for text in texts if isinstance(text, str) and text.strip()), "")
     return text if len(text) <= _LONGEST else ""
+
+
+@lru_cache(maxsize=1_024)
+def _records(tool: str) -> bool:
+    return _TOOLS.match(tool) is not None
 
 
 def _recalled(text: str, session: Session, turn: Turn, call: Call) -> bool:

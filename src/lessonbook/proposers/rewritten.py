@@ -19,7 +19,7 @@ from lessonbook.proposers import blocked, fixed, prepared, procedures, refused
 from lessonbook.proposers.blocked import BLOCKED
 from lessonbook.proposers.draft import Draft, comparable_key, names_project
 from lessonbook.proposers.fixed_rules import FIXED
-from lessonbook.proposers.incident import History, Incident, project_of
+from lessonbook.proposers.incident import History, Incident, moved
 from lessonbook.proposers.matching import triggers
 from lessonbook.proposers.merged import either, merged
 from lessonbook.proposers.prepared import PREPARED
@@ -120,7 +120,7 @@ class Since:
     def see(self, session: Session, one: Shown) -> None:
         """Keep of what a session shows what is about this lesson. Its turns are not needed any more."""
         self.history.add(session)
-        for incident in _placed(one.incidents, session):
+        for incident in moved(one.incidents, session):
             if comparable_key(incident.about or incident.topic) in self.about:
                 self.again.append(incident)
             elif self._told(incident.command):
@@ -129,7 +129,7 @@ class Since:
             for words in self._told(command):
                 self.worked[words] = max(at, self.worked.get(words, 0.0))
         if self.ends:
-            self.steps += [incident for incident in _placed(one.steps, session) if incident.family in self.ends]
+            self.steps += [incident for incident in moved(one.steps, session) if incident.family in self.ends]
 
     def better(self, fails: bool, clean: Callable[[Proposal], Proposal]) -> Rewrite | None:
         """Return what it should say, the way seen in most sessions; ``None`` where nothing better was seen.
@@ -220,14 +220,6 @@ class Since:
                 told_so = replace(found, title=title(f"Rewrite: {found.title}"), key=key, skill_name=None)
                 return Rewrite(told_so, found.key, {path: found.skill_text})
         return None
-
-
-def _placed(found: Iterable[Incident], session: Session) -> Iterator[Incident]:
-    """The incidents as of the project that the session is known to be of by now."""
-    project = project_of(session)
-    for one in found:
-        same = one.where.repo == session.repo and one.where.project == project
-        yield one if same else replace(one, where=replace(one.where, repo=session.repo, project=project))
 
 
 def _alike(one: Words, other: Words) -> bool:

@@ -1,4 +1,4 @@
-"""Which of the ranked proposals a person is shown: few, and never fewer for what a person said."""
+"""Which of the ranked proposals a person is shown: few, and what a person said among the first."""
 
 from __future__ import annotations
 
@@ -17,23 +17,19 @@ def shortlist(
 ) -> tuple[list[int], dict[int, str]]:
     """Return the places of the proposals to show, and why others that are new are not shown.
 
-    What is ``known`` has used its share of ``budget`` already; what is ``out`` for another reason uses none. What a
-    person said in their own words has no budget, only the most of one run; it comes first where that is short.
+    One run shows at most ``budget``, and never more than ``MOST_A_RUN``. What a person said in their own words comes
+    first: half of the places are its own, and more where nothing else is to be shown. What is ``known`` has used its
+    share of ``budget`` already, which only what a person said is not held to. What is ``out`` uses none.
     """
-    shown: list[int] = []
-    over: dict[int, str] = {}
-    used = 0
-    for at in sorted(range(len(ranked)), key=lambda at: not spoken(ranked[at])):
-        free = spoken(ranked[at])
-        if at in out:
-            continue
-        if at not in known and ((used >= budget and not free) or len(shown) >= MOST_A_RUN):
-            over[at] = f"over this run's limit of {MOST_A_RUN if free else min(budget, MOST_A_RUN)}"
-            continue
-        used += not free
-        if at not in known:
-            shown.append(at)
-    return sorted(shown), over
+    most = min(budget, MOST_A_RUN)
+    new = [at for at in range(len(ranked)) if at not in known and at not in out]
+    said = [at for at in new if spoken(ranked[at])]
+    used = sum(at in known for at in range(len(ranked)))
+    fixes = [at for at in new if not spoken(ranked[at])][: max(budget - used, 0)]
+    first = said[: max((most + 1) // 2, most - len(fixes))]
+    shown = sorted([*first, *fixes[: most - len(first)]])
+    why = f"over this run's limit of {most}"
+    return shown, {at: why for at in new if at not in shown}
 
 
 def spoken(proposal: Proposal) -> bool:

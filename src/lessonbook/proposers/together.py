@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from lessonbook.core.candidate import Passed, Proposal
 from lessonbook.core.ports import Proposer
@@ -24,6 +25,12 @@ class Together:
         self.history.add(session)
         for proposer in self.proposers:
             proposer.see(session)
+
+    def take(self, session: Session, notes: Sequence[Any]) -> None:
+        """Give every proposer what it noted of one session, which comes without its turns."""
+        self.history.add(session)
+        for proposer, note in zip(self.proposers, notes, strict=True):
+            proposer.take(session, note)
 
     def proposals(self) -> list[Proposal]:
         """Return what they propose, most worthwhile first, each lesson once."""

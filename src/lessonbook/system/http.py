@@ -52,7 +52,7 @@ def check_address(url: str, name: str) -> None:
     except ValueError:
         good = False
     if not good or not url.isascii() or any(char.isspace() for char in url):
-        raise SetupError(f"{name} must be an http or https address, such as http://localhost:11434/v1.")
+        raise SetupError(f"{name} must be an http or https address, such as http://localhost:8888.")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise SetupError(f"{name} must be a plain address: no name, password, query or fragment in it.")
 

@@ -76,6 +76,8 @@ class Settings(Value):
     editor: Editor | None = None
     routes: tuple[Route, ...] = ()
     proposers: tuple[str, ...] = PROPOSERS
+    propose_cores: str = "auto"
+    propose_cluster: str = ""
 
 
 def environment() -> dict[str, str]:
@@ -175,14 +177,16 @@ def editor(env: Mapping[str, str] | None = None) -> str:
 def parse(table: Mapping[str, Any], where: Places) -> Settings:
     """Return the settings a parsed config holds. Unknown keys are left alone; raises ``SetupError`` for wrong types."""
     autolearn, memory, hindsight = (_table(table, name) for name in ("autolearn", "memory", "hindsight"))
-    review, postgres = _table(table, "review"), _table(table, "postgres")
+    review, postgres, propose = (_table(table, name) for name in ("review", "postgres", "propose"))
     return Settings(
         agent_dir=_agent_dir(_text(table, "agent_dir", ""), where),
         learning=_flag(table, "learning", True),
         autolearn_enabled=_flag(autolearn, "autolearn.enabled", False),
         autolearn_review=_flag(autolearn, "autolearn.review", False),
         routes=_routes(_table(table, "findings")),
-        proposers=_words(_table(table, "propose"), "propose.proposers", PROPOSERS),
+        proposers=_words(propose, "propose.proposers", PROPOSERS),
+        propose_cores=_cores(propose.get("cores", "auto")),
+        propose_cluster=_text(propose, "propose.cluster", ""),
         autolearn_min_tool_calls=_count(autolearn, "autolearn.min_tool_calls", 5),
         recall_on_prompt=_flag(_table(table, "recall"), "recall.on_prompt", False),
         memory_backend=_text(memory, "memory.backend", "off"),
@@ -231,6 +235,12 @@ def _words(table: Mapping[str, Any], name: str, default: tuple[str, ...]) -> tup
     return tuple(dict.fromkeys(value))
 
 
+def _cores(value: object) -> str:
+    if value in ("auto", "all") or (type(value) is int and 0 < value < 1_000):
+        return str(value)
+    raise SetupError(f'propose.cores is a number of cores, "all" or "auto" in the configuration, not {value!r}.')
+
+
 def _routes(table: Mapping[str, Any]) -> tuple[Route, ...]:
     if not table:  # as nearly always: hooks do without what reads it
         return ()
@@ -250,9 +260,7 @@ def _base(env: Mapping[str, str], name: str, default: Path) -> Path:
 
 
 def _expand(text: str, home: Path) -> Path:
-    if text == "~" or text.startswith("~/"):
-        return home / text[2:]
-    return Path(text)
+    return home / text[2:] if text == "~" or text.startswith("~/") else Path(text)
 
 
 def _agent_dir(text: str, where: Places) -> Path:

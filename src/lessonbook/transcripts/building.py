@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
@@ -45,9 +45,8 @@ class OpenCall:
         secs = outcome.secs
         if secs is None and at is not None and self.at is not None and at >= self.at:
             secs = at - self.at
-        self.outcome = Outcome(outcome.status, outcome.exit_code, outcome.deny_reason, secs)
-        speaks = outcome.status is not CallStatus.OK or self.kind is CallKind.SHELL
-        self.result = clip(result, RESULT_MAX, errors=speaks)
+        self.outcome = outcome if secs == outcome.secs else replace(outcome, secs=secs)
+        self.result = clip(result, RESULT_MAX, errors=outcome.status is not CallStatus.OK)
 
     def freeze(self, by_subagent: bool) -> Call:
         """Return the call as a value; without a result it is ``UNFINISHED``."""

@@ -24,6 +24,8 @@ LINE_MAX = 16 * 1024 * 1024
 HEAD_BYTES = 64 * 1024
 """How much of a file is looked at to tell what it is."""
 _CHUNK = 1024 * 1024
+_BUFFER = 1024 * 1024
+"""Read from the disk at a time: lines of a hundred kilobytes are common."""
 _TRIES = 200
 _TRIES_LONG = 8
 _RECORD_KEYS = frozenset(("timestamp", "uuid", "sessionId", "message", "payload", "leafUuid", "call_id", "activity"))
@@ -62,7 +64,7 @@ def opened(path: str) -> Iterator[BinaryIO]:
     ``lessonbook[zst]`` is not installed.
     """
     try:
-        with Path(path).open("rb") as file:
+        with Path(path).open("rb", buffering=_BUFFER) as file:
             compressed = is_compressed(path, file.read(4))
             file.seek(0)
             yield buffered(Decompressed(file)) if compressed else file
@@ -77,7 +79,9 @@ def read_objects(file: BinaryIO | Marked) -> Iterator[dict[str, Any] | Skip]:
     """
     decode = msgspec.json.Decoder().decode
     readline = file.readline
-    line = readline(LINE_MAX + 1).removeprefix(b"\xef\xbb\xbf")
+    line = readline(LINE_MAX + 1)
+    if not getattr(file, "start", 0):
+        line = line.removeprefix(b"\xef\xbb\xbf")
     while line:
         if len(line) > LINE_MAX and not line.endswith(b"\n"):
             yield Skip(TOO_LONG)
@@ -100,8 +104,9 @@ def read_objects(file: BinaryIO | Marked) -> Iterator[dict[str, Any] | Skip]:
 class Marked:
     """A file read by lines that knows where the line that was read last began, and where the whole ones end."""
 
-    def __init__(self, file: BinaryIO, at: int = 0) -> None:
-        """Go on at byte ``at``, the beginning of a line."""
+    def __init__(self, file: BinaryIO, at: int = 0, end: int | None = None) -> None:
+        """Go on at byte ``at``, the beginning of a line, up to byte ``end``, that of another."""
+        self._end = end
         if at:
             file.seek(at)
         self.raw = getattr(file, "raw", None)
@@ -112,6 +117,8 @@ class Marked:
 
     def readline(self, limit: int) -> bytes:
         """Return the next line, or as much of it."""
+        if self._end is not None and self._next >= self._end:
+            return b""
         line = self._readline(limit)
         self.start = self._next
         self._next += len(line)

@@ -1,23 +1,25 @@
 """Ramabana: one history file for all sessions, a row for each finished turn; long results and facts lie beside it.
 
 Sessions are mixed in the file, so it is read twice: once for where each session's rows are, then session by session.
+In pieces (``ramabana_pieces``) it is read once, and what of a session stands in several is read again.
 """
 
 from __future__ import annotations
 
-import io
 from array import array
 from collections.abc import Iterator, Sequence
-from pathlib import Path, PurePath
-from typing import Any, BinaryIO
+from pathlib import Path
 
 from lessonbook.core.cursor import Resume
 from lessonbook.core.errors import LessonbookError
+from lessonbook.core.pieces import Part, Piece
 from lessonbook.core.seen import Seen
 from lessonbook.core.session import ReadReport, Session
+from lessonbook.transcripts import ramabana_pieces
 from lessonbook.transcripts.documents import head_keys
-from lessonbook.transcripts.lines import LINE_MAX, Marked, Skip, head_objects, opened, read_objects
+from lessonbook.transcripts.lines import Marked, Skip, head_objects, opened, read_objects
 from lessonbook.transcripts.ramabana_beside import Beside
+from lessonbook.transcripts.ramabana_rows import is_turn, rows_at
 from lessonbook.transcripts.ramabana_talk import AGENT, COPY, RamabanaTalk
 from lessonbook.transcripts.reports import Tally
 from lessonbook.transcripts.values import text
@@ -30,7 +32,7 @@ class RamabanaReader:
 
     def matches(self, path: str, head: bytes) -> bool:
         """Whether the file looks like a history of turns."""
-        return any(map(_is_turn, head_objects(head))) or _begins_turn(head)
+        return any(map(is_turn, head_objects(head))) or _begins_turn(head)
 
     def roots(self, home: str, env: dict[str, str]) -> Sequence[str]:
         """Return its configuration folder, under ``XDG_CONFIG_HOME`` where set."""
@@ -54,9 +56,9 @@ class RamabanaReader:
                 marked = Marked(file, at.offset)
                 for id, places in _survey(marked, tally).items():
                     talk = RamabanaTalk(known, path, id, beside)
-                    for row in _rows(file, places, id):
+                    for row in rows_at(file, places, id):
                         tally.skipped[COPY] += not talk.turn(row)
-                    session = talk.freeze(id or PurePath(path).name.partition(".")[0])
+                    session = ramabana_pieces.named(talk, path, id)
                     if session.turns:
                         unended = sum(place >= marked.whole for place in places)  # read again once its line has ended
                         turns[session.id] = turns.get(session.id, 0) + len(session.turns) - unended
@@ -66,11 +68,17 @@ class RamabanaReader:
             tally.problem = str(error)
         yield tally.report()
 
+    def pieces(self, path: str, size: int) -> Iterator[Piece]:
+        """Yield pieces of about ``size`` bytes, cut between sessions where it can be."""
+        return ramabana_pieces.pieces(path, size)
 
-def _is_turn(row: dict[str, Any]) -> bool:
-    if not isinstance(row.get("prompt"), str) or "type" in row or "role" in row:
-        return False
-    return isinstance(row.get("activity"), list) or {"session", "turn_id", "state"} <= row.keys()
+    def read_piece(self, path: str, piece: Piece) -> Iterator[Part | ReadReport]:
+        """Yield what each session has in the piece, then one report."""
+        return ramabana_pieces.read_piece(path, piece)
+
+    def gather(self, path: str, key: str, rows: Sequence[int]) -> Part:
+        """Return what one session has at ``rows``. Raises ``StoreError``."""
+        return ramabana_pieces.gather(path, key, rows)
 
 
 def _begins_turn(head: bytes) -> bool:
@@ -85,7 +93,7 @@ def _survey(marked: Marked, tally: Tally) -> dict[str, array[int]]:
     for item in read_objects(marked):
         if isinstance(item, Skip):
             tally.skipped[item.reason] += 1
-        elif _is_turn(item):
+        elif is_turn(item):
             tally.types[f"turn/{text(item.get('state'))}".rstrip("/")] += 1
             found = places.setdefault(text(item.get("session")), array("q"))
             if not found or found[-1] != marked.start:
@@ -93,11 +101,3 @@ def _survey(marked: Marked, tally: Tally) -> dict[str, array[int]]:
         else:
             tally.types[text(item.get("type")) or "none"] += 1
     return places
-
-
-def _rows(file: BinaryIO, places: array[int], session: str) -> Iterator[dict[str, Any]]:
-    for place in places:
-        file.seek(place)
-        for item in read_objects(io.BytesIO(file.readline(LINE_MAX + 1))):
-            if isinstance(item, dict) and _is_turn(item) and text(item.get("session")) == session:
-                yield item

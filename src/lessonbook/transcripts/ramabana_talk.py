@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from lessonbook.core.seen import Seen
@@ -78,17 +79,16 @@ class RamabanaTalk:
             return
         said = text(full.get(text(action.get("id")))) or text(action.get("detail"))
         secs = float(action["secs"]) if _is_number(action.get("secs")) else None
-        call.end(_timed(_outcome(action, said, asked), secs), said, None)
+        call.end(_outcome(action, said, asked, secs), said, None)
 
 
-def _outcome(action: Item, said: str, asked: bool) -> Outcome:
+def _outcome(action: Item, said: str, asked: bool, secs: float | None) -> Outcome:
     if action.get("ok") is True:
-        return Outcome(CallStatus.OK)
-    return refusal(said) or Outcome(CallStatus.DENIED if asked else CallStatus.FAILED)
-
-
-def _timed(ended: Outcome, secs: float | None) -> Outcome:
-    return Outcome(ended.status, ended.exit_code, ended.deny_reason, secs)
+        return Outcome(CallStatus.OK, secs=secs)
+    refused = refusal(said)
+    if refused is not None:
+        return replace(refused, secs=secs)
+    return Outcome(CallStatus.DENIED if asked else CallStatus.FAILED, secs=secs)
 
 
 def _is_number(value: object) -> bool:

@@ -63,7 +63,7 @@ def clip(value: str, limit: int, *, errors: bool = False) -> str:
     room = limit - len(kept)
     head, tail = value[: room // 2], value[len(value) - room // 2 :]
     mark = f"\n[… {len(value) - len(head) - len(tail)} characters left out …]\n"
-    return head + mark + (kept + "\n[…]\n" if kept else "") + tail
+    return f"{head}{mark}{kept}\n[…]\n{tail}" if kept else f"{head}{mark}{tail}"
 
 
 def _error_lines(value: str, start: int, end: int) -> str:
@@ -92,7 +92,10 @@ def _error_lines(value: str, start: int, end: int) -> str:
 
 def keep_args(args: dict[str, Any], depth: int = 0) -> dict[str, Any]:
     """Return a call's arguments with every long text inside them clipped; equal arguments stay equal."""
-    return {key: _keep(value, depth + 1) for key, value in args.items()}
+    return {
+        key: value if type(value) is str and len(value) <= TEXT_MAX else _keep(value, depth + 1)
+        for key, value in args.items()
+    }
 
 
 def _keep(value: Any, depth: int) -> Any:

@@ -64,13 +64,24 @@ def read_found(found: Iterable[Found], seen: Seen | None = None) -> Iterator[Ses
 
 def rooted(items: Iterable[Session | ReadReport]) -> Iterator[Session | ReadReport]:
     """Yield the items; a sub-agent's session names the root session as its parent."""
-    parents: dict[str, str] = {}
+    roots = Roots()
     for item in items:
-        if isinstance(item, Session) and item.parent_id is not None:
-            root = parents.get(item.parent_id, item.parent_id)
-            parents[item.id] = root
-            item = replace(item, parent_id=root)
-        yield item
+        yield roots.placed(item) if isinstance(item, Session) else item
+
+
+class Roots:
+    """Which sessions belong to which, as they are met in order."""
+
+    def __init__(self) -> None:
+        self._parents: dict[str, str] = {}
+
+    def placed(self, session: Session) -> Session:
+        """Return the session; a sub-agent's names the root session as its parent."""
+        if session.parent_id is None:
+            return session
+        root = self._parents.get(session.parent_id, session.parent_id)
+        self._parents[session.id] = root
+        return replace(session, parent_id=root)
 
 
 def _read(one: Found, seen: Seen) -> Iterator[Session | ReadReport]:

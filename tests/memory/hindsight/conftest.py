@@ -232,5 +232,5 @@ def opened(folder: Path, url: str, project: Project = APP, *, scoping: str = "pe
     )
     memory = open_hindsight(settings, project, time.time)
     assert isinstance(memory, HindsightMemory)
-    memory.delivers_itself = False
+    memory.delivery.delivers_itself = False
     return memory

@@ -56,7 +56,7 @@ class TestContractThere(MemoryContract):
 
 
 def deliver(memory: object, seconds: float = 30.0) -> None:
-    memory.deliver(seconds, lambda wait: time.sleep(min(wait, 1.1)), insist=True)  # type: ignore[attr-defined]
+    memory.delivery.deliver(seconds, lambda wait: time.sleep(min(wait, 1.1)), insist=True)  # type: ignore[attr-defined]
 
 
 def told(memory: Memory) -> list[str]:
@@ -172,7 +172,7 @@ def test_hs01_stored_but_not_acknowledged(tmp_path: Path, server: Server, stub: 
     for _ in range(2):  # the agent tries again, having heard nothing
         assert memory.store(Lesson("Deploy from main.")).outcome is Outcome.QUEUED
     stub.faults = [fault]
-    assert memory._flusher.step()
+    assert memory.delivery._flusher.step()
     (row,) = memory._outbox.rows(["queued"])
     assert row.last_error and re.match(r"retain( at|:) 127\.0\.0\.1:\d+", row.last_error)
     if "status" not in fault:
@@ -289,7 +289,7 @@ def test_the_wrong_token_then_the_right_one(
     memory = opened(tmp_path, server.url)
     for number in range(5):
         memory.store(Lesson(f"{number}"))
-    came = memory.deliver(1.0, time.sleep)
+    came = memory.delivery.deliver(1.0, time.sleep)
     assert (came.done, came.dead) == (0, 0) and "401" in came.trouble and len(stub.requests) == 1
     monkeypatch.setenv("LESSONBOOK_HINDSIGHT_TOKEN", TOKEN)
     deliver(opened(tmp_path, server.url))
@@ -318,7 +318,7 @@ def test_hs04_tags_limits_long_questions_and_large_answers(tmp_path: Path, serve
 def test_hs05_accepted_is_there_at_the_next_start(tmp_path: Path, server: Server, stub: Stub) -> None:
     stub.always = {"delay": 2.5}
     memory = opened(tmp_path, server.url)
-    memory.delivers_itself = True
+    memory.delivery.delivers_itself = True
     memory.store(Lesson("told right before the end"))
     start = time.monotonic()
     memory.close()
@@ -332,7 +332,7 @@ def test_hs05_accepted_is_there_at_the_next_start(tmp_path: Path, server: Server
 
 def test_a_thread_delivers_by_itself(tmp_path: Path, server: Server, stub: Stub) -> None:
     memory = opened(tmp_path, server.url)
-    memory.delivers_itself = True
+    memory.delivery.delivers_itself = True
     for number in range(40):
         memory.store(Lesson(f"{number}"))
     until = time.monotonic() + 20
@@ -350,6 +350,22 @@ def test_a_thread_delivers_by_itself(tmp_path: Path, server: Server, stub: Stub)
 )
 def test_retry_after_is_a_number_or_a_date(told: str, seconds: float | None) -> None:
     assert seconds_asked(told, 60.0) == seconds
+
+
+@pytest.mark.parametrize("name", ["日本語", "プロジェクト", "Café", "x y", "..odd", "emoji🚀", "a" * 255])
+def test_a_project_of_any_name_is_found_by_itself_and_by_its_name(
+    name: str, tmp_path: Path, server: Server, stub: Stub
+) -> None:
+    """``project:<name>`` is what programs look for that know no digest: the name as it is, in lower case."""
+    memory = opened(tmp_path, server.url, Project(f"x.org/me/{name}", name, f"/{name}"))
+    memory.store(Lesson("Of this project alone."))
+    deliver(memory)
+    (document,) = stub.documents.values()
+    own, named = document["tags"]
+    assert own.isascii() and own.startswith("project:") and named == f"project:{name.lower()}"
+    assert [one.text for one in memory.recall("this project")] == ["Of this project alone."]
+    other = opened(tmp_path / "other", server.url, Project(f"x.org/you/{name}", name, f"/you/{name}"))
+    assert other.recall("this project") == []
 
 
 @pytest.mark.parametrize("name", ["team/a", " ", "", "é", "a" * 400, "../../x", "team a", "ok-name_1.2"])

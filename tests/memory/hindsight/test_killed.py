@@ -42,7 +42,7 @@ def finish(memory: Any, stub: Stub, seconds: float = 40.0) -> dict[str, int]:
     while time.monotonic() < until:
         with memory._outbox.file.writing() as db:
             db.execute("UPDATE outbox SET lease_until = 0, next_at = 0")
-        memory.deliver(1, lambda wait: time.sleep(min(wait, 0.05)), insist=True)
+        memory.delivery.deliver(1, lambda wait: time.sleep(min(wait, 0.05)), insist=True)
         counts: dict[str, int] = memory._outbox.counts()
         if not counts["queued"] + counts["leased"] + counts["accepted"]:
             return counts
@@ -93,7 +93,7 @@ def test_faults_of_a_server(
         memory.store(Lesson(text))
     stub.faults = list(FAULTS[what])
     told, _ = work(tmp_path, server.url, what.replace(" ", "-"), 20)
-    memory.deliver(3, lambda wait: time.sleep(min(wait, 0.3)), insist=True)
+    memory.delivery.deliver(3, lambda wait: time.sleep(min(wait, 0.3)), insist=True)
     counts = finish(memory, stub)
     there = stub.contents()
     aside = {row.told["content"]: row.last_error for row in memory._outbox.rows(["dead"])}

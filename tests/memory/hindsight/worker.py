@@ -24,7 +24,7 @@ def main(folder: str, url: str, who: str, count: str, point: str = "", passes: s
     settings = Settings(Path(folder) / "agent", memory_backend="hindsight", hindsight_url=url, hindsight=told)
     memory = open_hindsight(settings, Project("example.org/me/app", "app", "/work/app"), time.time)
     assert isinstance(memory, HindsightMemory)
-    memory.delivers_itself = False
+    memory.delivery.delivers_itself = False
     if point:
         faults.arm(point, int(passes))
     for number in range(int(count)):
@@ -32,7 +32,7 @@ def main(folder: str, url: str, who: str, count: str, point: str = "", passes: s
         if memory.store(Lesson(text)).outcome is Outcome.QUEUED:
             sys.stdout.write(f"{text}\n")
             sys.stdout.flush()
-    memory.deliver(4, lambda wait: time.sleep(min(wait, 0.3)), insist=True)
+    memory.delivery.deliver(4, lambda wait: time.sleep(min(wait, 0.3)), insist=True)
 
 
 if __name__ == "__main__":

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from lessonbook.core.care import Imported
 from lessonbook.core.lesson import Lesson, Scope
 from lessonbook.memory import sqlite_file
 from lessonbook.memory.importing import registry
 from lessonbook.memory.importing.bank_db import matches, read
-from lessonbook.memory.importing.values import Imported, ReadProblem
+from lessonbook.memory.importing.values import ReadProblem
 from lessonbook.memory.mnemopi import schema
 from lessonbook.memory.mnemopi.bank import MnemopiMemory
 

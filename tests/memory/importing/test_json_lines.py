@@ -10,11 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lessonbook.core.care import Imported
 from lessonbook.core.lesson import MEMORY_TYPES, VERACITIES, Kept, Lesson, Scope
 from lessonbook.core.tidy import tidy_lesson
 from lessonbook.memory.importing import json_lines, lines
 from lessonbook.memory.importing.json_lines import header, line, matches, origin_of, read
-from lessonbook.memory.importing.values import Imported, ReadProblem
+from lessonbook.memory.importing.values import ReadProblem
 
 text = st.text(max_size=60)
 maybe = st.none() | text

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lessonbook.core.care import Imported
 from lessonbook.core.lesson import Lesson, Scope
 from lessonbook.memory import page
 from lessonbook.memory.importing import lines
 from lessonbook.memory.importing.learned_md import matches, read
-from lessonbook.memory.importing.values import Imported, ReadProblem
+from lessonbook.memory.importing.values import ReadProblem
 from lessonbook.memory.local import LocalMemory
 
 TOLD = 1_777_636_800.0

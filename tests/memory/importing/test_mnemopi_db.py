@@ -16,9 +16,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lessonbook.core.care import Imported
 from lessonbook.core.lesson import Scope
 from lessonbook.memory.importing.mnemopi_db import matches, read
-from lessonbook.memory.importing.values import Imported, ReadProblem
+from lessonbook.memory.importing.values import ReadProblem
 
 Row = Mapping[str, object]
 MakeBank = Callable[..., Path]

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from lessonbook.core.care import Wanted
 from lessonbook.core.errors import InputError
 from lessonbook.core.lesson import Lesson, Scope
 from lessonbook.memory.mnemopi import index
 from lessonbook.memory.mnemopi.bank import MnemopiMemory
-from lessonbook.memory.mnemopi.listing import Wanted
 
 
 def name(memory: MnemopiMemory, lesson: str, kind: str, value: str) -> None:

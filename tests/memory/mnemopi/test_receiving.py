@@ -14,11 +14,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lessonbook.core.care import Imported, Taken
 from lessonbook.core.lesson import VERACITIES, Lesson, Scope
 from lessonbook.memory.importing import bank_db, json_lines
-from lessonbook.memory.importing.values import Imported, ReadProblem
+from lessonbook.memory.importing.values import ReadProblem
 from lessonbook.memory.mnemopi.bank import MnemopiMemory
-from lessonbook.memory.mnemopi.receiving import Taken
 
 NOW = 1_700_000_000.0
 

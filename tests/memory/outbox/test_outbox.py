@@ -173,3 +173,17 @@ def test_waits_are_bounded_and_never_shorter_than_asked(failures: int, chance: f
     assert 0 <= waited <= max(LONGEST, ASKED_MOST)
     assert waited >= min(max(asked or 0, 0), ASKED_MOST)
     assert 1 <= poll_delay(failures) <= 60
+
+
+def test_what_waits_for_an_old_address_goes_to_the_new_one(outbox: Outbox) -> None:
+    texts = ["waits", "is being sent", "was taken", "was set aside", "is done"]
+    outbox.put([item(text) for text in texts], 1.0)
+    for seq, state in enumerate(("queued", "leased", "accepted", "dead", "done"), 1):
+        with outbox.file.writing() as db:
+            db.execute("UPDATE outbox SET state = ?, batch = 'b' WHERE seq = ?", (state, seq))
+    assert outbox.move("http://new", lambda to: False, 2.0) == 0
+    assert outbox.move("http://new", lambda to: to == SERVER, 2.0) == 2
+    assert outbox.move("http://new", lambda to: to == SERVER, 2.0) == 0
+    rows = {row.told["content"]: row for row in outbox.rows(tuple(State))}
+    assert {text for text, row in rows.items() if row.destination == "http://new"} == {"waits", "was set aside"}
+    assert rows["was set aside"].state == State.QUEUED and rows["waits"].batch is None

@@ -7,12 +7,7 @@ from pathlib import Path
 
 from lessonbook.core.errors import InputError
 from lessonbook.hosts.cli.output import Out
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from lessonbook.memory.mnemopi.bank import MnemopiMemory
+from lessonbook.memory import offers
 
 EXAMPLES = """
   lessonbook memory                            the newest lessons, with their ids
@@ -30,11 +25,9 @@ EXAMPLES = """
   lessonbook memory export lessons.jsonl
   lessonbook memory import ~/.omp/agent        what another store of this machine holds"""
 
-_ONE = ("show", "edit", "forget", "invalidate", "pin", "unpin", "undo", "history", "erase")
-_TWO = ("dismiss", "merge", "apart")
+_ONE, _TWO = offers.ONE, ("dismiss", "merge", "apart")
 _NONE = ("list", "contradictions", "merges", "sleep", "stats", "diagnose", "vacuum")
-_FILES = ("backup", "export", "import")
-ACTIONS = ("list", *_ONE, "contradictions", "dismiss", "merges", *_TWO[1:], *_NONE[3:], *_FILES)
+ACTIONS = offers.ACTIONS
 
 _OPTIONS = {
     "limit": "list", "after": "list", "forgotten": "list", "about": "list", "source": "list",
@@ -77,12 +70,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Out) -> int:
     """Do what was asked and print it."""
     from lessonbook.hosts.cli import memory_acts
-    from lessonbook.hosts.cli.remembering import opened_bank
+    from lessonbook.hosts.cli.remembering import opened_for
 
     _check(args)
-    with opened_bank(args.cwd) as memory:
-        act: Callable[[MnemopiMemory, argparse.Namespace, Out], int] = memory_acts.ACTS[args.do]
-        return act(memory, args, out)
+    with opened_for(args.cwd, args.do, args.names[0] if args.names else "ID") as memory:
+        return memory_acts.ACTS[args.do](memory, args, out)
 
 
 def _edit_options(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,8 @@
-"""What each action of ``lessonbook memory`` does: one call of an action, and its answer printed."""
+"""What each action of ``lessonbook memory`` does: one call of an action, and its answer printed.
+
+Each is given a memory that offers it (``memory.offers``): a ``core.ports.Bank``, and in ``care`` what
+``core.care_ports`` says, as far as the action needs it.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +17,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
+    from typing import Any
 
     from lessonbook.actions.memory import Answer
-    from lessonbook.memory.mnemopi.bank import MnemopiMemory
 
-    Act = Callable[[MnemopiMemory, argparse.Namespace, Out], int]
+    Act = Callable[[Any, argparse.Namespace, Out], int]
 
 _TEXTS = ("text", "title", "context", "key", "cue", "component", "evidence")
 
 
-def _list(memory: MnemopiMemory, args: argparse.Namespace, out: Out) -> int:
+def _list(memory: Any, args: argparse.Namespace, out: Out) -> int:
     from lessonbook.actions.memory import HEAD, listed
-    from lessonbook.memory.mnemopi.listing import Wanted
+    from lessonbook.core.care import Wanted
 
     if args.tag is not None and len(args.tag) > 1:
         raise InputError("`lessonbook memory list` takes one --tag.")
@@ -40,19 +44,19 @@ def _list(memory: MnemopiMemory, args: argparse.Namespace, out: Out) -> int:
     return 0
 
 
-def _show(memory: MnemopiMemory, args: argparse.Namespace, out: Out) -> int:
+def _show(memory: Any, args: argparse.Namespace, out: Out) -> int:
     from lessonbook.actions.memory import shown
 
     return _answer(shown(memory.care, args.names[0]), out)
 
 
-def _history(memory: MnemopiMemory, args: argparse.Namespace, out: Out) -> int:
+def _history(memory: Any, args: argparse.Namespace, out: Out) -> int:
     from lessonbook.actions.memory import history
 
     return _answer(history(memory, args.names[0]), out)
 
 
-def _edit(memory: MnemopiMemory, args: argparse.Namespace, out: Out) -> int:
+def _edit(memory: Any, args: argparse.Namespace, out: Out) -> int:
     from lessonbook.actions import memory_changes, memory_edit
 
     changes: dict[str, object] = {
@@ -75,7 +79,7 @@ def _edit(memory: MnemopiMemory, args: argparse.Namespace, out: Out) -> int:
     return _answer(memory_edit.edit_in(edited, memory, args.names[0]), out)
 
 
-def _change(memory: MnemopiMemory, args: argparse.Namespace, out: Out) -> int:
+def _change(memory: Any, args: argparse.Namespace, out: Out) -> int:
     from lessonbook.actions import memory_changes as changes
 
     id = args.names[0]
@@ -89,7 +93,7 @@ def _change(memory: MnemopiMemory, args: argparse.Namespace, out: Out) -> int:
     return _answer(acts[args.do](), out)
 
 
-def _erase(memory: MnemopiMemory, args: argparse.Namespace, out: Out) -> int:
+def _erase(memory: Any, args: argparse.Namespace, out: Out) -> int:
     from lessonbook.actions import memory_changes
     from lessonbook.actions.memory import excerpt
 
@@ -107,7 +111,7 @@ def _erase(memory: MnemopiMemory, args: argparse.Namespace, out: Out) -> int:
     return _answer(memory_changes.erase(memory, id), out)
 
 
-def _pairs(memory: MnemopiMemory, args: argparse.Namespace, out: Out) -> int:
+def _pairs(memory: Any, args: argparse.Namespace, out: Out) -> int:
     from lessonbook.actions import memory_pairs as pairs
 
     care, names = memory.care, args.names
@@ -121,7 +125,7 @@ def _pairs(memory: MnemopiMemory, args: argparse.Namespace, out: Out) -> int:
     return _answer(acts[args.do](), out)
 
 
-def _care(memory: MnemopiMemory, args: argparse.Namespace, out: Out) -> int:
+def _care(memory: Any, args: argparse.Namespace, out: Out) -> int:
     from lessonbook.actions import memory_care as care
 
     acts: dict[str, Callable[[], Answer]] = {
@@ -133,7 +137,7 @@ def _care(memory: MnemopiMemory, args: argparse.Namespace, out: Out) -> int:
     return _answer(acts[args.do](), out)
 
 
-def _sleep(memory: MnemopiMemory, args: argparse.Namespace, out: Out) -> int:
+def _sleep(memory: Any, args: argparse.Namespace, out: Out) -> int:
     from lessonbook.actions.memory_care import sleep
 
     where, settings = setup()
@@ -144,7 +148,7 @@ def _sleep(memory: MnemopiMemory, args: argparse.Namespace, out: Out) -> int:
     return 0 if told["ok"] else ModelError.exit_code
 
 
-def _export(memory: MnemopiMemory, args: argparse.Namespace, out: Out) -> int:
+def _export(memory: Any, args: argparse.Namespace, out: Out) -> int:
     from lessonbook.actions import memory_files
 
     if args.names:
@@ -155,7 +159,7 @@ def _export(memory: MnemopiMemory, args: argparse.Namespace, out: Out) -> int:
     return 0
 
 
-def _import(memory: MnemopiMemory, args: argparse.Namespace, out: Out) -> int:
+def _import(memory: Any, args: argparse.Namespace, out: Out) -> int:
     from lessonbook.actions.memory_files import Into, import_from
     from lessonbook.core.lesson import Scope
     from lessonbook.system.projects import identify

@@ -15,9 +15,10 @@ EXAMPLES = """
   lessonbook outbox retry              try again what was set aside
   lessonbook outbox retry 12 13        or these
   lessonbook outbox drop 12            remove it for good
+  lessonbook outbox move               let what waits for another address go to the one that is configured now
   lessonbook outbox sessions           queue what was said in sessions that ended (hindsight.retain_sessions)"""
 
-ACTIONS = ("list", "flush", "retry", "drop", "sessions")
+ACTIONS = ("list", "flush", "retry", "drop", "move", "sessions")
 SECONDS = 30.0
 
 
@@ -47,12 +48,15 @@ def run(args: argparse.Namespace, out: Out) -> int:
             return _sessions(args, out)
         if args.do == "flush":
             return _flush(args, out)
+        if args.do == "move":
+            out.result(*actions.move(outbox, actions.current(settings), time()))
+            return 0
         if args.do in ("retry", "drop"):
             ids = list(map(_id, args.names))
             act = actions.drop(outbox, ids) if args.do == "drop" else actions.retry(outbox, ids, time())
             out.result(*act)
             return 0
-        document, rows, servers = actions.listed(outbox, args.limit or actions.SHOWN, time(), settings.hindsight_url)
+        document, rows, servers = actions.listed(outbox, args.limit or actions.SHOWN, time(), actions.current(settings))
         out.table(document, actions.HEAD, rows, actions.NOTHING)
         for sentence in () if out.json else servers:
             out.note(f"lessonbook: {sentence}")
@@ -114,7 +118,7 @@ def _check(args: argparse.Namespace) -> None:
     for option, actions in (("limit", ("list",)), ("seconds", ("flush",)), ("quiet", ("flush", "sessions"))):
         if getattr(args, option) not in (None, False) and args.do not in actions:
             raise InputError(f"--{option} belongs to `lessonbook outbox {actions[0]}`.")
-    if args.names and args.do in ("list", "flush"):
+    if args.names and args.do in ("list", "flush", "move"):
         raise InputError(f"`lessonbook outbox {args.do}` takes no id.")
     if args.limit is not None and not 1 <= args.limit <= 10_000:
         raise InputError(f"--limit must be from 1 to 10,000, not {args.limit}.")

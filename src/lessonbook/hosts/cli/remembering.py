@@ -12,14 +12,6 @@ from lessonbook.core.ports import Delivering, Memory
 from lessonbook.hosts.cli.here import folder, setup
 from lessonbook.system import background
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from lessonbook.memory.mnemopi.bank import MnemopiMemory
-
-NO_BANK = (
-    "The {} memory has no bank to look after; `lessonbook config set memory.backend mnemopi` keeps lessons in one, and "
-    "`lessonbook memory import` takes over what there is."
-)
 NO_MEMORY = "No memory is on; `lessonbook config set memory.backend mnemopi` keeps lessons in one file on this machine."
 
 
@@ -38,23 +30,29 @@ def opened(cwd: Path | None, *, delivers: bool = True) -> Iterator[Memory]:
     here = folder(cwd)
     memory = open_memory(settings, identify(here), time, here)
     if isinstance(memory, Delivering):
-        memory.delivers_itself = False
+        memory.delivery.delivers_itself = False
     try:
         yield memory
     finally:
         try:
-            if delivers and isinstance(memory, Delivering) and memory.waiting():
+            if delivers and isinstance(memory, Delivering) and memory.delivery.waiting():
                 background.start(background.DELIVER)
         finally:
             memory.close()
 
 
 @contextmanager
-def opened_bank(cwd: Path | None) -> Iterator[MnemopiMemory]:
-    """Give the project's memory where it is a bank. Raises ``SetupError`` with advice where it is none."""
-    from lessonbook.memory.mnemopi.bank import MnemopiMemory
+def opened_for(cwd: Path | None, action: str, id: str = "ID") -> Iterator[Memory]:
+    """Give the project's memory where it offers an action of ``lessonbook memory``; ``id`` is the lesson meant.
+
+    Raises ``SetupError``, with what to do instead, where it does not.
+    """
+    from lessonbook.memory.offers import instead
 
     with opened(cwd) as memory:
-        if not isinstance(memory, MnemopiMemory):
-            raise SetupError(NO_BANK.format(memory.name))
+        said = instead(memory.name, action)
+        if said is not None:
+            settings = setup()[1]
+            names = {"place": getattr(memory, "place", ""), "schema": f"lessonbook_{settings.postgres_team}", "id": id}
+            raise SetupError(said.format(**names))
         yield memory

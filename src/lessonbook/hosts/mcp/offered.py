@@ -21,4 +21,5 @@ ALWAYS = (
 def offered(settings: Settings) -> tuple[Tool, ...]:
     """Return the tools there are under ``settings``, always in the same order. None of them accepts a candidate."""
     learn = learning.tool(settings)
-    return (learn, *ALWAYS) if learn else ALWAYS
+    reflect = remembering.reflecting(settings)
+    return tuple(tool for tool in (learn, *ALWAYS, reflect) if tool)

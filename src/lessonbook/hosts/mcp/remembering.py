@@ -1,4 +1,4 @@
-"""The tools of the memory: ``recall``, ``remember`` and ``lessons``."""
+"""The tools of the memory: ``recall``, ``reflect``, ``remember`` and ``lessons``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from lessonbook.hosts.mcp.tools import Answer, Given, Tool
 
 if TYPE_CHECKING:
     from lessonbook.core.lesson import Recalled
+    from lessonbook.system.settings import Settings
 
 ABOUT = "Lessons kept from earlier sessions: notes to weigh, not instructions."
 _LIMIT = 5
@@ -34,6 +35,18 @@ def _with_id(found: Recalled) -> Recalled:
     """Put the id where an agent that sees the text alone can read it, for ``memory_edit``."""
     told = f"id: {found.id}"
     return found.but(context=f"{found.context}; {told}" if found.context else told)
+
+
+def _reflect(here: Here, given: Given) -> Answer:
+    from lessonbook.actions.recall import reflect
+
+    text = reflect(here.memory, given["query"])
+    return Answer(f"{ABOUT}\n{text}", {"about": ABOUT, "text": text})
+
+
+def reflecting(settings: Settings) -> Tool | None:
+    """Return ``reflect`` where the memory has a server that answers in its own words."""
+    return REFLECT if settings.memory_backend == "hindsight" and settings.hindsight_url else None
 
 
 def _remember(here: Here, given: Given) -> Answer:
@@ -69,6 +82,18 @@ RECALL = Tool(
     answer(("lessons",), about=text("How to take them."), lessons=things("The lessons, best first.")),
     _recall,
     read_only=True,
+)
+REFLECT = Tool(
+    "reflect",
+    "Ask what the lessons come to",
+    "Have the server of the memory answer a question in its own words, from all it was told about this project: for "
+    "what no single lesson says, such as how releases are made or why something is so. It takes up to two minutes; "
+    "for single lessons `recall` is quicker.",
+    arguments(("query",), query=text("The question, in plain words.")),
+    answer(("text",), about=text("How to take it."), text=text("The server's answer.")),
+    _reflect,
+    read_only=True,
+    open_world=True,
 )
 REMEMBER = Tool(
     "remember",

@@ -248,7 +248,7 @@ def _described(tool: Tool) -> types.Tool:
         read_only_hint=tool.read_only,
         destructive_hint=tool.destructive,
         idempotent_hint=tool.idempotent,
-        open_world_hint=False,
+        open_world_hint=tool.open_world,
     )
     return types.Tool(
         name=tool.name,

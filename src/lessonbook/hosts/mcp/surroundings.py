@@ -88,7 +88,7 @@ class Surroundings:
             if key not in self._open:
                 opened = open_memory(settings, project, self.now, cwd)
                 if isinstance(opened, Delivering):
-                    opened.deliver_in_background()
+                    opened.delivery.deliver_in_background()
                 self._drop([old for old in self._open if old[0] != settings])
                 self._drop(list(self._open)[: len(self._open) + 1 - _OPEN_MOST])
                 self._open[key] = opened

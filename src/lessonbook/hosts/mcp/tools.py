@@ -34,7 +34,7 @@ class Tool(Value):
     """One tool. ``run`` gets arguments that fit ``parameters``, and may take its time: it has a thread of its own.
 
     ``destructive`` is whether it takes away or replaces what is there, ``idempotent`` whether the same call again
-    changes nothing more. No tool reaches beyond this machine's own memory, books and skills.
+    changes nothing more.
     """
 
     name: str
@@ -46,6 +46,8 @@ class Tool(Value):
     read_only: bool = False
     destructive: bool = False
     idempotent: bool = True
+    open_world: bool = False
+    """Whether it asks somebody else: a server with a model of its own."""
     is_checked: bool = True
     """False for a tool that checks its arguments by itself."""
 

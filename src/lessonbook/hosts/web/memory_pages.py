@@ -15,20 +15,25 @@ from lessonbook.actions import memory_changes as changing
 from lessonbook.actions import memory_edit
 from lessonbook.actions.memory import Answer
 from lessonbook.actions.recall import recall
-from lessonbook.core.errors import InputError, SetupError
-from lessonbook.core.ports import Memory
+from lessonbook.core.care import Wanted
+from lessonbook.core.errors import InputError, SetupError, StoreError
+from lessonbook.core.ports import Bank, Delivering, Memory
 from lessonbook.hosts.web.forms import Form, UnfitError
 from lessonbook.hosts.web.notices import Notice
 from lessonbook.hosts.web.site import Site
-from lessonbook.memory.mnemopi.bank import MnemopiMemory
-from lessonbook.memory.mnemopi.listing import Wanted
 from lessonbook.memory.registry import open_memory
 from lessonbook.system.projects import identify
 
 _LISTED = 50
 _FOUND = 20
 NO_MEMORY = "No memory is on; `lessonbook config set memory.backend mnemopi` keeps lessons in one file on this machine."
-NO_BANK = "This memory is a plain file: its lessons can be looked through here, and changed in the file itself."
+NO_BANK = {
+    "local": "This memory is a plain file: its lessons can be looked through here, and changed in the file itself.",
+    "hindsight": (
+        "These lessons are on a server: they can be looked through here, and removed one by one with "
+        "`lessonbook memory erase ID`."
+    ),
+}
 
 
 def memories(site: Site, request: Request) -> Response:
@@ -39,7 +44,7 @@ def memories(site: Site, request: Request) -> Response:
     values |= {"found": [], "is_bank": False, "older": said("after", "")}
     try:
         with _opened(site) as memory:
-            values["is_bank"] = isinstance(memory, MnemopiMemory)
+            values["is_bank"] = isinstance(memory, Bank)
             values |= _looked(memory, query, forgotten, said("after", "") or None)
     except SetupError as error:
         values["problem"] = str(error)
@@ -48,11 +53,22 @@ def memories(site: Site, request: Request) -> Response:
 
 def _looked(memory: Memory, query: str, forgotten: bool, after: str | None) -> dict[str, Any]:
     if query.strip():
-        return {"found": recall(memory, query, _FOUND, counts=False)}
-    if not isinstance(memory, MnemopiMemory):
-        return {"found": memory.recent(_LISTED), "problem": NO_BANK}
-    document, _ = looking.listed(memory.care, Wanted(forgotten=forgotten), _LISTED, after)
+        found = recall(memory, query, _FOUND, counts=False)
+        return {"found": found, "problem": _said("", memory)}
+    if not isinstance(memory, Bank):
+        return {"found": memory.recent(_LISTED), "problem": _said(NO_BANK.get(memory.name, ""), memory)}
+    try:
+        document, _ = looking.listed(memory.care, Wanted(forgotten=forgotten), _LISTED, after)  # type: ignore[attr-defined]
+    except StoreError as error:
+        if not isinstance(memory, Delivering):
+            raise
+        return {"found": memory.recent(_LISTED), "problem": f"Only what waits here is shown. {error}"}
     return {"listed": document["lessons"], "after": document["after"]}
+
+
+def _said(about: str, memory: Memory) -> str:
+    trouble = memory.trouble if isinstance(memory, Delivering) else ""
+    return " ".join(filter(None, (about, trouble and f"Only what was told on this machine is shown. {trouble}")))
 
 
 def lesson(site: Site, request: Request) -> Response:
@@ -74,7 +90,7 @@ def _changes(site: Site, id: str) -> list[str]:
 def change(site: Site, request: Request, form: Form) -> Response:
     """Forget, pin, or take back the last change of a lesson."""
     id, what = form.one("id"), form.one("what")
-    acts: dict[str, Callable[[MnemopiMemory], Answer]] = {
+    acts: dict[str, Callable[[Bank], Answer]] = {
         "forget": lambda memory: changing.forget(memory, id),
         "pin": lambda memory: changing.pin(memory, id),
         "unpin": lambda memory: changing.pin(memory, id, pinned=False),
@@ -100,7 +116,7 @@ def save(site: Site, request: Request, form: Form) -> Response:
         return site.page(request, "lesson.html", 409, written=written, problem=str(error), **values)
 
 
-def _edited(memory: MnemopiMemory, id: str, form: Form) -> Answer:
+def _edited(memory: Bank, id: str, form: Form) -> Answer:
     kept = memory.get(id)
     if memory_edit.as_file(kept.lesson) != form.text("before"):
         raise InputError("The lesson has changed since it was shown; take over what you want and save again.")
@@ -110,7 +126,7 @@ def _edited(memory: MnemopiMemory, id: str, form: Form) -> Answer:
     return changing.edit(memory, id, changes)
 
 
-def _changed(site: Site, id: str, act: Callable[[MnemopiMemory], Answer]) -> Response:
+def _changed(site: Site, id: str, act: Callable[[Bank], Answer]) -> Response:
     with _opened_bank(site) as memory:
         _, text = act(memory)
     said = text.partition("\n`")[0]
@@ -131,10 +147,10 @@ def _opened(site: Site) -> Iterator[Memory]:
 
 
 @contextmanager
-def _opened_bank(site: Site) -> Iterator[MnemopiMemory]:
+def _opened_bank(site: Site) -> Iterator[Any]:
     with _opened(site) as memory:
-        if not isinstance(memory, MnemopiMemory):
-            raise SetupError(NO_BANK)
+        if not isinstance(memory, Bank):
+            raise SetupError(NO_BANK.get(memory.name, f"The {memory.name} memory has no lessons to change one by one."))
         yield memory
 
 

@@ -43,7 +43,7 @@ def _opened(site: Site) -> Iterator[tuple[Outbox, str | None]]:
     settings = site.settings()
     box = actions.open_outbox(settings)
     try:
-        yield box, settings.hindsight_url
+        yield box, actions.current(settings)
     finally:
         box.close()
 

@@ -10,12 +10,15 @@ import hashlib
 import re
 
 from lessonbook.core.project import Project
+from lessonbook.core.tidy import tidy
 from lessonbook.core.value import Value
 
 SHARED = "scope:global"
 """The tag of what every project recalls."""
 _NAME_MAX = 150
 """Bytes of a bank's name; a server takes 192."""
+_FOLDER_MAX = 255
+"""Bytes of the name of a folder, which a project is called after."""
 _OURS = ("project:", "scope:")
 
 
@@ -39,8 +42,9 @@ def banks(name: str, project: Project, scoping: str) -> Banks:
     own = f"project:{project.slug}"
     if scoping == "per-project":
         return Banks(bank_name(f"{name}-{project.slug}"), (own,), (own,), own, (own,))
-    named = f"project:{_plain(project.name.lower())}"
-    return Banks(bank, (own, named), (own, SHARED), own, (own, SHARED))
+    named = tidy(project.name.lower(), _FOLDER_MAX).text
+    written = (own, f"project:{named}") if named else (own,)
+    return Banks(bank, written, (own, SHARED), own, (own, SHARED))
 
 
 def bank_name(name: str) -> str:

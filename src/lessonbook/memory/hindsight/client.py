@@ -103,8 +103,21 @@ class Client:
         total = self._listed("documents", scoped, 1, limit).get("total", 0)
         return total if isinstance(total, int) else 0
 
-    def _listed(self, what: str, scoped: Scoped, count: int, limit: float) -> dict[str, Any]:
-        asked = urlencode({"limit": count, "tags": scoped.tags, "tags_match": "any"}, doseq=True)
+    def documents(self, scoped: Scoped, count: int, offset: int, limit: float) -> dict[str, Any]:
+        """Return some documents as the server lists them, the newest first; ``{}`` where there is no such bank yet."""
+        return self._listed("documents", scoped, count, limit, offset)
+
+    def document(self, bank: str, document: str, limit: float) -> dict[str, Any]:
+        """Return one document with its words; ``{}`` where there is none."""
+        return self._found("show", "GET", f"{_bank(bank)}/documents/{quote(document, safe='')}", None, limit)
+
+    def remove(self, bank: str, document: str, limit: float) -> bool:
+        """Remove a document and what was made of it, for good; whether it was there."""
+        path = f"{_bank(bank)}/documents/{quote(document, safe='')}"
+        return bool(self._found("erase", "DELETE", path, None, limit))
+
+    def _listed(self, what: str, scoped: Scoped, count: int, limit: float, offset: int = 0) -> dict[str, Any]:
+        asked = urlencode({"limit": count, "offset": offset, "tags": scoped.tags, "tags_match": "any"}, doseq=True)
         return self._found("list", "GET", f"{_bank(scoped.bank)}/{what}?{asked}", None, limit)
 
     def _found(
@@ -129,7 +142,7 @@ class Client:
             after = after if error.may_have_arrived else ""
             raise SendError(Kind.AWAY, "unanswered", f"{verb}: {error} {after}".strip()) from None
         if not 200 <= answer.status < 300:
-            raise self._error(what, answer)
+            raise self._error(what, answer, with_token=bool(headers))
         found = _parsed(answer.body)
         if found is None:
             said = f"{what}: the answer is not a Hindsight server's: {_shown(answer.body) or 'it is empty'}"
@@ -148,7 +161,7 @@ class Client:
             raise SendError(Kind.DENIED, "token", f"{what}: the token has characters that none has.")
         return {"Authorization": f"Bearer {token}"} if token else {}
 
-    def _error(self, what: str, answer: http.Answer) -> SendError:
+    def _error(self, what: str, answer: http.Answer, *, with_token: bool) -> SendError:
         """What an answer that is no success means for what was asked."""
         status, said = answer.status, _detail(answer.body)
         asked = seconds_asked(answer.retry_after, self._now())
@@ -160,7 +173,8 @@ class Client:
             return SendError(Kind.AWAY, "strange", f"{what}: 404, and not from a Hindsight server: {said}", asked)
         if status in (401, 403):
             self._token.forget()
-            return SendError(Kind.DENIED, str(status), f"{what}: {status}: {said}")
+            missing = "" if with_token else "; no token was sent, as none is set"
+            return SendError(Kind.DENIED, str(status), f"{what}: {status}: {said}{missing}")
         kind = Kind.REFUSED if status in _WRONG else Kind.TROUBLED if status >= 500 else Kind.STRANGE
         return SendError(kind, str(status), f"{what}: {status}: {said}", asked)
 

@@ -44,7 +44,7 @@ def with_contexts(item: Item, last: Row | None) -> Item:
     """
     told = last.told if last is not None else {}
     text = item.payload["content"]
-    if _apart(str(told.get("content") or ""))[0] != text:
+    if apart(str(told.get("content") or ""))[0] != text:
         return item
     before, new = str(told.get("context") or ""), str(item.payload.get("context") or "")
     if not new or new in before.split(_GAP):
@@ -56,7 +56,7 @@ def with_contexts(item: Item, last: Row | None) -> Item:
     return item.but(payload={**item.payload, "content": f"{text}{_CONTEXT}{joined})", "context": joined})
 
 
-def _apart(content: str) -> tuple[str, str]:
+def apart(content: str) -> tuple[str, str]:
     """Return a lesson's words, and the contexts that stand with them; words are one line, so no other is meant."""
     text, mark, contexts = content.partition(_CONTEXT)
     return (text, contexts.removesuffix(")")) if mark else (content, "")
@@ -67,7 +67,7 @@ def from_row(row: Row, score: float = 0.0) -> Recalled:
     told = row.told
     metadata = told.get("metadata") or {}
     context = tidy(str(told.get("context") or "")).text or None
-    text, title = tidy(_apart(str(told.get("content") or ""))[0]).text, metadata.get("title")
+    text, title = tidy(apart(str(told.get("content") or ""))[0]).text, metadata.get("title")
     marks = (f"not on the server: {row.last_error}",) if row.state == "dead" else ()
     source = str(metadata.get("source") or "")
     return Recalled(row.document, text, context, score, row.seen, row.bank, source, title, marks=marks)
@@ -80,21 +80,22 @@ def from_fact(fact: Mapping[str, Any], bank: str, chunks: Mapping[str, Any], sco
     chunk = chunks.get(str(fact.get("chunk_id")))
     told = chunk.get("text") if isinstance(chunk, dict) and not chunk.get("truncated") else None
     whole = told if metadata.get("kind") == LESSON and isinstance(told, str) and told.strip() else None
-    words, contexts = _apart(whole) if whole else (fact.get("text"), "")
+    words, contexts = apart(whole) if whole else (fact.get("text"), "")
     text = tidy(str(words or "")).text
     return Recalled(
         id=tidy(str((fact.get("document_id") if whole else None) or fact.get("id") or "")).text,
         text=text,
         context=tidy(contexts or str(fact.get("context") or ""), CONTEXT_MOST).text or None,
         score=score,
-        at=_epoch(fact.get("mentioned_at") or fact.get("date")),
+        at=epoch(fact.get("mentioned_at") or fact.get("date")),
         bank=bank,
         source=tidy(str(metadata.get("source") or "")).text,
         title=tidy(str(metadata.get("title") or "")).text or None,
     )
 
 
-def _epoch(told: object) -> float | None:
+def epoch(told: object) -> float | None:
+    """Return the epoch seconds of a time as a server writes it; ``None`` for anything else."""
     try:
         return datetime.fromisoformat(str(told)).timestamp()
     except (ValueError, OverflowError):

@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from lessonbook.core.care import Imported
 from lessonbook.core.errors import StoreError
 from lessonbook.core.lesson import Lesson, Scope
-from lessonbook.memory.importing.values import Imported, ReadProblem, count, epoch, finite, imported, part, texts
+from lessonbook.memory.importing.values import ReadProblem, count, epoch, finite, imported, part, texts
 from lessonbook.system.sqlite_rows import MAGIC, Damaged, Source, opened
 
 NAME = "bank.db"

@@ -12,12 +12,12 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from lessonbook.core.care import Imported
 from lessonbook.core.errors import StoreError
 from lessonbook.core.lesson import VERACITIES, Kept, Lesson, Scope
 from lessonbook.memory.importing.lines import LINE_MAX, numbered
 from lessonbook.memory.importing.values import (
     IMPORTED,
-    Imported,
     ReadProblem,
     count,
     digest,

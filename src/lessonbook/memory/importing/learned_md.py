@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from lessonbook.core.care import Imported
 from lessonbook.core.errors import StoreError, reason
 from lessonbook.core.lesson import Lesson
 from lessonbook.memory import page
 from lessonbook.memory.importing.lines import LINE_MAX, numbered
-from lessonbook.memory.importing.values import IMPORTED, Imported, ReadProblem, digest, imported, named
+from lessonbook.memory.importing.values import IMPORTED, ReadProblem, digest, imported, named
 
 NAME, ARCHIVE = "learned.md", "learned.archive.md"
 _MOST = 100

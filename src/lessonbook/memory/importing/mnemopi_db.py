@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+from lessonbook.core.care import Imported
 from lessonbook.core.errors import StoreError
 from lessonbook.memory.importing.mnemopi_tables import MEMORIES, SHARED, TABLES, finished
-from lessonbook.memory.importing.values import Imported, ReadProblem
+from lessonbook.memory.importing.values import ReadProblem
 from lessonbook.system.sqlite_rows import BROKEN, MAGIC, Damaged, Source, opened
 
 NAME = "mnemopi.db"

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 
+from lessonbook.core.care import Imported
 from lessonbook.core.lesson import Lesson, Scope
 from lessonbook.core.value import Value
 from lessonbook.memory.importing.values import (
-    Imported,
     count,
     digest,
     epoch,

@@ -15,7 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Protocol
 
-    from lessonbook.memory.importing.values import Imported, ReadProblem
+    from lessonbook.core.care import Imported
+    from lessonbook.memory.importing.values import ReadProblem
 
     class Reader(Protocol):
         """What the module of a kind has. ``head`` is the first ``HEAD_BYTES`` of the file."""

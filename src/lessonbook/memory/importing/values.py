@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from lessonbook.core.care import Imported
 from lessonbook.core.lesson import MEMORY_TYPES, VERACITIES, Lesson
 from lessonbook.core.tidy import same_text, tidy, tidy_lesson
 from lessonbook.core.value import Value
@@ -18,33 +19,6 @@ _WORD = 40
 _NAME = 300
 _MILLISECONDS = 1e11
 """A number of seconds past the year 5138; what is larger counts milliseconds."""
-
-
-class Imported(Value):
-    """One lesson of another store, cleaned and redacted. Times are epoch seconds, ``None`` where the source has none.
-
-    ``origin`` names it for good: read again, from this file or a copy of it, it is the same. ``superseded_by`` and
-    ``derived_from`` are origins too.
-    """
-
-    lesson: Lesson
-    origin: str
-    bank: str = ""
-    """The bank it was in, as its own store calls it."""
-    created: float | None = None
-    seen: float | None = None
-    """When it was last told."""
-    recalled: int = 0
-    recalled_at: float | None = None
-    superseded_by: str | None = None
-    invalid: float | None = None
-    """When it stopped holding; 0 where it did and nobody knows when."""
-    forgotten: float | None = None
-    pinned: bool = False
-    derived_from: tuple[str, ...] = ()
-    """Lessons of the same file that say the same in full: what the source took out of them or summed up by itself."""
-    notes: tuple[str, ...] = ()
-    """Sentences a person must be told, such as that a secret was redacted."""
 
 
 class ReadProblem(Value):

@@ -9,17 +9,30 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from lessonbook.core.care import (
+    Contradiction,
+    Extracted,
+    Finding,
+    Imported,
+    Link,
+    Pair,
+    Shown,
+    Slept,
+    Stats,
+    Summary,
+    Taken,
+    Wanted,
+)
 from lessonbook.core.errors import InputError
 from lessonbook.core.lesson import Kept, Scope
 from lessonbook.core.ports import Chat
-from lessonbook.memory.importing.values import Imported
 from lessonbook.memory.mnemopi import backup, caring, checks, contradicting, erasing, exporting, listing, stats
 from lessonbook.memory.mnemopi.connection import BankFile, DamagedError
 from lessonbook.memory.mnemopi.editing import Editing, Transaction
-from lessonbook.memory.mnemopi.extracting import Extracted, extract
-from lessonbook.memory.mnemopi.receiving import Link, Receiver, Taken
+from lessonbook.memory.mnemopi.extracting import extract
+from lessonbook.memory.mnemopi.receiving import Receiver
 from lessonbook.memory.mnemopi.rows import SHARED
-from lessonbook.memory.mnemopi.sleep import Sleeping, Slept, Summary
+from lessonbook.memory.mnemopi.sleep import Sleeping
 from lessonbook.memory.mnemopi.vectors import Vectors
 from lessonbook.system import newfile
 
@@ -60,11 +73,20 @@ class Care:
         self._number = editing.number
         self._mended = mended
 
+    @property
+    def place(self) -> str:
+        """Where the file is."""
+        return str(self.path)
+
+    def is_kept_in(self, path: Path) -> bool:
+        """Whether a file is this bank's own."""
+        return self.path.exists() and path.exists() and path.samefile(self.path)
+
     def bank_for(self, scope: Scope) -> str:
         """Return the bank that a lesson of a scope goes into."""
         return SHARED if scope is Scope.GLOBAL and SHARED in self.banks else self.banks[0]
 
-    def lessons(self, wanted: listing.Wanted, limit: int = 100, after: str | None = None) -> list[Kept]:
+    def lessons(self, wanted: Wanted, limit: int = 100, after: str | None = None) -> list[Kept]:
         """Return the lessons that are wanted, newest first; ``after`` is the last id of the page before."""
 
         def read(db: sqlite3.Connection) -> list[Kept]:
@@ -73,11 +95,11 @@ class Care:
 
         return self._read(read) if self._file.exists() else []
 
-    def show(self, lesson: str) -> listing.Shown:
+    def show(self, lesson: str) -> Shown:
         """Return one lesson with all that belongs to it."""
         return self._there(lambda db: listing.show(db, self.banks, self._number(db, lesson)))
 
-    def contradictions(self) -> list[contradicting.Contradiction]:
+    def contradictions(self) -> list[Contradiction]:
         """Return the pairs of lessons that may contradict each other and that nobody settled, newest first."""
         return self._read(lambda db: contradicting.waiting(db, self.banks)) if self._file.exists() else []
 
@@ -85,7 +107,7 @@ class Care:
         """Note that two lessons do not contradict each other, or may both stand."""
         self._write(lambda db: contradicting.dismiss(db, *self._pair(db, one, other), self._now()))
 
-    def merges(self) -> list[caring.Pair]:
+    def merges(self) -> list[Pair]:
         """Return the pairs of near twins that are proposed for merging, likest first."""
         return self._read(lambda db: caring.proposed(db, self.banks)) if self._file.exists() else []
 
@@ -97,23 +119,23 @@ class Care:
         """Note that two lessons are to stay apart, so that they are not proposed for merging again."""
         self._write(lambda db: caring.decide(db, *self._pair(db, one, other), caring.APART, self._now()))
 
-    def stats(self) -> stats.Stats:
+    def stats(self) -> Stats:
         """Return what the file holds, all its banks together."""
         if not self._file.exists():
             return stats.NOTHING
         return self._read(lambda db: stats.count(db, self.path, self._now()))
 
-    def diagnose(self, *, deep: bool = False) -> list[checks.Finding]:
+    def diagnose(self, *, deep: bool = False) -> list[Finding]:
         """Look the file over and change nothing; ``deep`` compares every word and vector with the lessons.
 
         Never mends: what is damaged is found, and the next use of the bank does something about it.
         """
         if not self._file.exists():
-            return [checks.Finding("file", f"{self.path} is not there yet: nothing was remembered")]
+            return [Finding("file", f"{self.path} is not there yet: nothing was remembered")]
         try:
             found = _undone(self._file, lambda db: checks.look(db, self._vectors))
         except DamagedError as error:
-            return [checks.Finding("file", str(error), True)]
+            return [Finding("file", str(error), True)]
         return [*found, *self._compared()] if deep else found
 
     def vacuum(self) -> tuple[int, int]:
@@ -170,7 +192,7 @@ class Care:
             self._write(partial(self._link, links, (*total.stored, *self.banks)))
         return total
 
-    def _compared(self) -> list[checks.Finding]:
+    def _compared(self) -> list[Finding]:
         """Compare words and vectors in a copy: it takes long, and writers would wait for it."""
         vectors = Vectors(self._vectors.embedder)
         try:
@@ -179,7 +201,7 @@ class Care:
                 with closing(BankFile(copy)) as file:
                     return _undone(file, lambda db: checks.compare(db, vectors))
         except DamagedError:
-            return [checks.Finding("words", "cannot be compared: what they are kept in is damaged", True)]
+            return [Finding("words", "cannot be compared: what they are kept in is damaged", True)]
 
     def _take(self, batch: Sequence[tuple[str, Imported]]) -> Taken:
         taken = Taken()

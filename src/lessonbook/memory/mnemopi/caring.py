@@ -9,6 +9,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 
+from lessonbook.core.care import Pair
 from lessonbook.core.errors import InputError
 from lessonbook.core.twins import Index, Print, print_of, similarity
 from lessonbook.core.value import Value
@@ -19,14 +20,6 @@ MERGED, APART = "merged", "apart"
 _LOOKED = "twins"
 _BETWEEN = 50
 """Lessons compared between two looks at whether it is enough."""
-
-
-class Pair(Value):
-    """Two lessons that say nearly the same: the one to keep, and the other. ``likeness`` is from 0.6 to 1."""
-
-    kept: str
-    other: str
-    likeness: float
 
 
 class Looked(Value):

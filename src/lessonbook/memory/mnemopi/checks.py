@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 
-from lessonbook.core.value import Value
+from lessonbook.core.care import Finding
 from lessonbook.memory.mnemopi import changing, index
 from lessonbook.memory.mnemopi.vectors import SLOTS, Vectors
 
@@ -13,14 +13,6 @@ CLOSE = 2e-3
 """How far a component of a kept vector, a 16-bit float, may be from the one computed now."""
 _VOCAB = "CREATE VIRTUAL TABLE temp.{name}_instances USING fts5vocab ({of}, 'instance')"
 _TERMS = "SELECT term, doc, col, offset FROM temp.{0}_instances"
-
-
-class Finding(Value):
-    """One thing that was looked at: ``problem`` says what is wrong, and is empty where nothing is."""
-
-    about: str
-    said: str
-    problem: bool = False
 
 
 def look(db: sqlite3.Connection, vectors: Vectors, *, deep: bool = False) -> list[Finding]:

@@ -9,27 +9,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
+from lessonbook.core.care import Contradiction
 from lessonbook.core.errors import InputError
 from lessonbook.core.tidy import tidy
-from lessonbook.core.value import Value
 
 _ROWS = (
     "SELECT c.newer, c.older, c.kind, c.said, c.at, c.dismissed, n.text, o.text FROM contradictions c"
     " JOIN lessons n ON n.id = c.newer JOIN lessons o ON o.id = c.older"
 )
-
-
-class Contradiction(Value):
-    """Two lessons that may not both hold: why, when it was found, and when a person let it stand (epoch seconds)."""
-
-    newer: str
-    older: str
-    kind: str
-    said: str
-    at: float
-    dismissed: float | None
-    newer_text: str
-    older_text: str
 
 
 def waiting(db: sqlite3.Connection, banks: Sequence[str]) -> list[Contradiction]:

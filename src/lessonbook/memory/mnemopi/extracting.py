@@ -5,10 +5,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 
+from lessonbook.core.care import Extracted
 from lessonbook.core.extraction import Extraction
 from lessonbook.core.extractor import ModelExtractor
 from lessonbook.core.ports import Chat, Reply
-from lessonbook.core.value import Value
 from lessonbook.memory.mnemopi import noting
 from lessonbook.memory.mnemopi.editing import Transaction
 
@@ -18,21 +18,6 @@ _UNASKED = (
     "FROM lessons l WHERE l.bank IN ({}) AND l.forgotten IS NULL AND l.invalid IS NULL"
     " AND NOT EXISTS (SELECT 1 FROM extracted e WHERE e.lesson = l.id)"
 )
-
-
-class Extracted(Value):
-    """What came of asking a model."""
-
-    lessons: int = 0
-    """Lessons of which it has said what they name and state."""
-    refused: int = 0
-    """Lessons of which it said nothing of use: the rules alone hold, and it is not asked again."""
-    contradictions: int = 0
-    """Pairs newly found that may not both hold."""
-    left: int = 0
-    """Lessons to ask about the next time."""
-    problem: str = ""
-    """Why it ended early; empty where it did not."""
 
 
 def extract(
@@ -49,7 +34,7 @@ def extract(
     done = refused = found = 0
     problem = ""
     for number, text in waiting:
-        told, said, answered = _asked(chat, text)
+        told, said, answered = ask(chat, text)
         if said and not answered:
             problem = said
             break
@@ -62,7 +47,7 @@ def extract(
     return Extracted(done, refused, found, left, problem)
 
 
-def _asked(chat: Chat, text: str) -> tuple[Extraction, str, bool]:
+def ask(chat: Chat, text: str) -> tuple[Extraction, str, bool]:
     """Return what a text names and states, what is to be said of the model's answer, and whether there was one."""
     said: list[str] = []
     answers: list[object] = []

@@ -12,7 +12,6 @@ from lessonbook.memory.mnemopi import connection, index, schema
 
 _WAIT = 2.0
 _WAL_AT, _WAL = 18, b"\x02"
-_DAMAGED = "{}.damaged-*"
 
 
 class Glance(Value):
@@ -44,12 +43,6 @@ def look(path: Path, banks: Sequence[str]) -> Glance:
     seen = _look(path, banks, unchanging=not _is_in_use(path))
     # Who began to write meanwhile may have made a whole file look damaged.
     return _look(path, banks, unchanging=False) if seen.damage and _is_in_use(path) else seen
-
-
-def aside(path: Path) -> list[Path]:
-    """Return the damaged files that were set aside beside the file, the oldest first."""
-    found = path.parent.glob(_DAMAGED.format(path.name))
-    return sorted(one for one in found if not one.name.endswith(("-wal", "-shm", "-journal")))
 
 
 def _is_in_use(path: Path) -> bool:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from lessonbook.core.lesson import Change, Kept
+from lessonbook.core.care import Named, Shown, Told, Wanted
+from lessonbook.core.lesson import Kept
 from lessonbook.core.tidy import tidy
-from lessonbook.core.value import Value
 from lessonbook.memory.mnemopi import caring, changing, contradicting, noting
 from lessonbook.memory.mnemopi.rows import COLUMNS, kept
 
@@ -25,69 +25,13 @@ _NAMING = (
 )
 
 
-class Wanted(Value):
-    """Which lessons a list is about; ``None`` leaves that open."""
-
-    forgotten: bool = False
-    """The forgotten ones instead of the others."""
-    about: str | None = None
-    """The name of an entity: a file, a command, a package, …; of a file, its last part is enough."""
-    memory_type: str | None = None
-    source: str | None = None
-    tag: str | None = None
-
-    def where(self) -> Iterator[tuple[str, tuple[object, ...]]]:
-        """Yield each condition on a lesson ``l``, with its values."""
-        yield f"l.forgotten IS {'NOT ' if self.forgotten else ''}NULL", ()
-        if self.memory_type is not None:
-            yield "l.memory_type = ?", (self.memory_type,)
-        if self.source is not None:
-            yield "l.source = ?", (self.source,)
-        if self.tag is not None:
-            yield _TAGGED, (self.tag,)
-        if self.about is not None:
-            name = self.about.strip().casefold()
-            last = name.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
-            yield _NAMING, (name, name, f"%/{last}")
-
-
-class Told(Value):
-    """One context a lesson was told in, with what was told beside it, and when (epoch seconds)."""
-
-    context: str
-    metadata: Mapping[str, str]
-    at: float
-
-
-class Named(Value):
-    """Something a lesson names: what kind of thing it is, and its name as it stands there."""
-
-    kind: str
-    value: str
-
-
-class Shown(Value):
-    """One lesson with all that belongs to it, but for its vector."""
-
-    kept: Kept
-    contexts: tuple[Told, ...]
-    entities: tuple[Named, ...]
-    facts: tuple[str, ...]
-    contradictions: tuple[contradicting.Contradiction, ...]
-    twins: tuple[caring.Pair, ...]
-    """Pairs that are proposed for merging and that it is one of."""
-    replaces: tuple[str, ...]
-    """The lessons in whose place it holds."""
-    history: tuple[Change, ...]
-
-
 def lessons(
     db: sqlite3.Connection, banks: Sequence[str], wanted: Wanted, limit: int, after: int | None = None
 ) -> list[Kept]:
     """Return the lessons of ``banks`` that are wanted, newest first; ``after`` is the last row of the page before."""
     conditions = [f"l.bank IN ({', '.join('?' * len(banks))})"]
     values: list[object] = [*banks]
-    for condition, more in wanted.where():
+    for condition, more in _where(wanted):
         conditions.append(condition)
         values += more
     if after is not None:
@@ -131,3 +75,18 @@ def _metadata(text: object) -> dict[str, str]:
         return {}
     told = found.items() if isinstance(found, dict) else ()
     return {tidy(str(key)).text: tidy(str(value)).text for key, value in told}
+
+
+def _where(wanted: Wanted) -> Iterator[tuple[str, tuple[object, ...]]]:
+    """Yield each condition on a lesson ``l``, with its values."""
+    yield f"l.forgotten IS {'NOT ' if wanted.forgotten else ''}NULL", ()
+    if wanted.memory_type is not None:
+        yield "l.memory_type = ?", (wanted.memory_type,)
+    if wanted.source is not None:
+        yield "l.source = ?", (wanted.source,)
+    if wanted.tag is not None:
+        yield _TAGGED, (wanted.tag,)
+    if wanted.about is not None:
+        name = wanted.about.strip().casefold()
+        last = name.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
+        yield _NAMING, (name, name, f"%/{last}")

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 
+from lessonbook.memory import aside
 from lessonbook.memory.mnemopi import index, recalls, schema
 from lessonbook.memory.mnemopi.connection import BankFile
-from lessonbook.system import files, locks
-
-_BESIDE = ("", "-wal", "-shm", recalls.BESIDE)
+from lessonbook.system import locks
 
 
 def mend(file: BankFile, now: float) -> str:
@@ -29,10 +27,10 @@ def mend(file: BankFile, now: float) -> str:
             with file.writing() as db:
                 index.rebuild(db)
             return f"The index of {file.path} was damaged; it was made anew from the lessons, and none is lost."
-        aside = _set_aside(file.path, now)
+        kept = aside.set_aside(file.path, now, recalls.BESIDE)
     return (
-        f"{file.path} was damaged ({found}) and was set aside as {aside.name}; a new one was begun. "
-        f"`lessonbook memory import {aside}` brings back what can still be read."
+        f"{file.path} was damaged ({found}) and was set aside as {kept.name}; a new one was begun. "
+        f"`lessonbook memory import {kept}` brings back what can still be read."
     )
 
 
@@ -59,16 +57,3 @@ def _fault(path: Path) -> str | None:
             return _INDEX
     except sqlite3.DatabaseError as error:
         return str(error)
-
-
-def _set_aside(path: Path, now: float) -> Path:
-    stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
-    name, count = f"{path.name}.damaged-{stamp}", 1
-    while path.with_name(name).exists():
-        count += 1
-        name = f"{path.name}.damaged-{stamp}-{count}"
-    for beside in reversed(_BESIDE):  # the journal before the file, which alone would be taken for whole
-        if path.with_name(path.name + beside).exists():
-            files.move(path.with_name(path.name + beside), path.with_name(name + beside))
-    files.sync_folder(path.parent)
-    return path.with_name(name)

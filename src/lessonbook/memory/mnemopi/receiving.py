@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections import Counter
 from collections.abc import Collection, Iterable
 
+from lessonbook.core.care import Imported, Link, Taken
 from lessonbook.core.tidy import tidy_lesson
 from lessonbook.core.value import Value
-from lessonbook.memory.importing.values import Imported
 from lessonbook.memory.mnemopi import changing, index, noting
 from lessonbook.memory.mnemopi.fields import TEXT_LIMIT
 from lessonbook.memory.mnemopi.rows import as_json, columns
@@ -21,40 +20,6 @@ from lessonbook.memory.mnemopi.vectors import Vectors
 
 _OWN = re.compile(r"lessonbook:(.+):(\d{1,18}):(\d+\.\d{6})")
 """The origin of a lesson that a bank of ours was told, not given: its bank, its row and when it was told first."""
-
-
-class Link(Value):
-    """A lesson that was taken in, its bank, and the origin of the one that holds in its place."""
-
-    number: int
-    bank: str
-    superseded_by: str
-
-
-class Taken:
-    """What became of the lessons that were handed over."""
-
-    def __init__(self) -> None:
-        self.stored = Counter[str]()
-        """New lessons, by bank."""
-        self.known = 0
-        """Lessons that were there already."""
-        self.replaced = 0
-        """Lessons that another one of the same key holds in the place of, here or among those handed over."""
-        self.contradicting = 0
-        """New lessons that may contradict one that is there."""
-        self.notes = Counter[str]()
-        """Sentences on what had to be done to a lesson, such as that a secret was redacted; and to how many."""
-        self.links: list[Link] = []
-
-    def add(self, other: Taken) -> None:
-        """Count what became of more lessons."""
-        self.stored += other.stored
-        self.known += other.known
-        self.replaced += other.replaced
-        self.contradicting += other.contradicting
-        self.notes += other.notes
-        self.links += other.links
 
 
 class Receiver(Value):

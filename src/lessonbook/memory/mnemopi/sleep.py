@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lessonbook.core import summary
+from lessonbook.core.care import Slept, Summary
 from lessonbook.core.errors import LessonbookError, ModelError, reason
 from lessonbook.core.lesson import Lesson, Outcome
 from lessonbook.core.ports import Chat, Reply
@@ -33,34 +34,8 @@ GROUPS = 20
 SECONDS = 120.0
 """How long lessons are compared in one sleep; the rest is compared in the next."""
 _EMBEDDED_AT_ONCE = 1_000
-_NO_SESSION = ("", "cli")
+NO_SESSION = ("", "cli")
 """Lessons a person typed carry the second one, whenever that was."""
-
-
-class Slept(Value):
-    """What a sleep did."""
-
-    reindexed: bool = False
-    """The index of words was made anew, as other rules had made it."""
-    embedded: int = 0
-    """Vectors made."""
-    unembedded: int = 0
-    """Lessons that still wait for one, as nothing here makes them."""
-    twins: int = 0
-    """Pairs newly proposed for merging."""
-    uncompared: int = 0
-    """Lessons that the next sleep compares with the others."""
-    expired: int = 0
-    """Lessons that were to hold until a time that has passed."""
-
-
-class Summary(Value):
-    """A group of episodes: the lesson that sums it up, or why there is none."""
-
-    sources: tuple[str, ...]
-    lesson: str | None = None
-    text: str = ""
-    problem: str = ""
 
 
 class Sleeping:
@@ -136,7 +111,7 @@ class Sleeping:
     def _summed_up(self, group: Group, chat: Chat) -> Summary:
         sources = tuple(str(number) for number in group.numbers)
         try:
-            text = summary.checked(_asked(chat, summary.prompt(group.texts)), group.texts)
+            text = summary.checked(asked(chat, summary.prompt(group.texts)), group.texts)
         except LessonbookError as error:
             return Summary(sources, problem=str(error))
         with self._writing() as db:
@@ -206,7 +181,7 @@ def episodes(db: sqlite3.Connection, banks: Sequence[str], before: float) -> lis
     ).fetchall()
     found: dict[tuple[str, str | None, str], list[tuple[int, str]]] = {}
     for number, bank, text, component, session in rows:
-        if component or session not in _NO_SESSION:
+        if component or session not in NO_SESSION:
             key = (bank, component or None, "" if component else str(session))
             found.setdefault(key, []).append((number, tidy(text).text))
     groups = (
@@ -215,7 +190,8 @@ def episodes(db: sqlite3.Connection, banks: Sequence[str], before: float) -> lis
     return [group for group in groups if len(group.numbers) >= FEWEST]
 
 
-def _asked(chat: Chat, prompt: str) -> str:
+def asked(chat: Chat, prompt: str) -> str:
+    """Return what the model answers. Raises ``ModelError`` where that is no text, and what it raises of ours."""
     try:
         said = chat(prompt)
     except LessonbookError:

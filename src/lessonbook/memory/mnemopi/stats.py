@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
 from pathlib import Path
 
-from lessonbook.core.value import Value
+from lessonbook.core.care import OFTEN, STATES, Stats
 
-OFTEN = 5
-"""A lesson recalled so many times is recalled often."""
 _HOLDING = "forgotten IS NULL AND invalid IS NULL"
 _STATES = (
     f"SELECT count(*), count(*) FILTER (WHERE {_HOLDING} AND NOT (valid_until IS NOT NULL AND valid_until < :now)),"
@@ -19,51 +16,19 @@ _STATES = (
     " count(*) FILTER (WHERE forgotten IS NOT NULL),"
     " count(*) FILTER (WHERE pinned AND forgotten IS NULL) FROM lessons"
 )
-_STATE_NAMES = ("all", "holding", "expired", "no longer holding", "replaced", "forgotten", "pinned")
 _WAITING_PAIRS = (
     "SELECT count(*) FROM {table} p JOIN lessons a ON a.id = p.{one} JOIN lessons b ON b.id = p.{other}"
     " WHERE p.{settled} IS NULL AND coalesce(a.forgotten, a.invalid, b.forgotten, b.invalid) IS NULL"
 )
 
 
-class Stats(Value):
-    """What a bank's file holds, all its banks together where nothing else is said."""
-
-    banks: Mapping[str, int]
-    """Lessons that are not forgotten, by bank."""
-    types: Mapping[str, int]
-    veracities: Mapping[str, int]
-    states: Mapping[str, int]
-    """How many there are in ``all``; those that hold, and why the others do not; ``pinned`` ones are among these."""
-    never_recalled: int
-    often_recalled: int
-    """Recalled ``OFTEN`` times or more."""
-    changes: int
-    contradictions: int
-    """Pairs that may contradict each other and that nobody settled."""
-    twins: int
-    """Pairs that are proposed for merging."""
-    vectors: int
-    unembedded: int
-    """Lessons that wait for a vector."""
-    bytes: int
-    """Of the file and its journal."""
-    unused_bytes: int
-    """Of the file, what ``vacuum`` gives back."""
-
-    @property
-    def bytes_per_lesson(self) -> int | None:
-        """Bytes of the file for each lesson; ``None`` where there is none."""
-        return round(self.bytes / self.states["all"]) if self.states["all"] else None
-
-
-NOTHING = Stats({}, {}, {}, dict.fromkeys(_STATE_NAMES, 0), *[0] * 9)
+NOTHING = Stats({}, {}, {}, dict.fromkeys(STATES, 0), *[0] * 9)
 """What a file that is not there holds."""
 
 
 def count(db: sqlite3.Connection, path: Path, now: float) -> Stats:
     """Return what the file at ``path``, open as ``db``, holds at ``now`` (epoch seconds)."""
-    states = dict(zip(_STATE_NAMES, db.execute(_STATES, {"now": now}).fetchone(), strict=True))
+    states = dict(zip(STATES, db.execute(_STATES, {"now": now}).fetchone(), strict=True))
     recalled = "SELECT count(*) FROM lessons WHERE forgotten IS NULL AND recalled"
     waiting = _one(db, "SELECT count(*) FROM unembedded")
     kept = states["all"] - states["forgotten"]

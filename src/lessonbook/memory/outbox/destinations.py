@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lessonbook.core.backoff import delay
 from lessonbook.core.value import Value
+from lessonbook.memory.outbox.file import mended
 from lessonbook.memory.outbox.outbox import Outbox
 
 PATIENCE = 3
@@ -34,6 +35,7 @@ class Destinations:
     def __init__(self, outbox: Outbox) -> None:
         self._file = outbox.file
 
+    @mended
     def known(self, address: str) -> Destination:
         """Return what is known of a server; asking makes no file."""
         if not self._file.exists():
@@ -43,6 +45,7 @@ class Destinations:
             row = db.execute(query, (address,)).fetchone()
         return Destination(address, row[0], row[1], bool(row[2]), row[3]) if row else Destination(address)
 
+    @mended
     def everywhere(self) -> list[Destination]:
         """Return all that something is known of."""
         if not self._file.exists():
@@ -68,6 +71,7 @@ class Destinations:
         failures = self.known(address).failures + 1
         self._note(Destination(address, failures, now + PAUSE, True, said), now)
 
+    @mended
     def _note(self, told: Destination, now: float) -> None:
         values = (told.address, told.failures, told.open_until, int(told.is_paused), told.said, now)
         with self._file.writing(durable=False) as db:

@@ -13,7 +13,7 @@ from lessonbook.core.clean import clean_line
 from lessonbook.core.redact import redact
 from lessonbook.core.value import Value
 from lessonbook.memory.outbox.destinations import Destinations
-from lessonbook.memory.outbox.items import Batch
+from lessonbook.memory.outbox.items import TORN, Batch
 from lessonbook.memory.outbox.moving import LEASE, Moving
 from lessonbook.memory.outbox.outbox import Outbox
 from lessonbook.memory.outbox.sending import Became, Kind, Sender, SendError, Standing
@@ -91,6 +91,9 @@ class Flusher:
         try:
             if batch.is_sent:
                 self._ask(batch, limit)
+            elif any(row.is_torn for row in batch.rows):
+                self._refused(batch, "damaged", TORN)
+                return True
             else:
                 self._sender.send(batch.bank, batch.id, batch.items, limit)
                 point("outbox.sent")

@@ -20,8 +20,8 @@ ITEM_MOST = 256 << 10
 """Bytes of one item; more is refused before it is queued."""
 LESSON = "lesson"
 TRANSCRIPT = "transcript"
-
-
+TORN = "its words were damaged with the outbox's file; what is left of them is shown"
+"""Why what was torn with the file is set aside and not sent."""
 _OF_THE_TELLING = ("session_id", "tool")
 
 
@@ -76,6 +76,8 @@ class Row(Value):
     kind: str
     scope: str
     payload: str
+    size: int
+    """Bytes of the payload as it was put in."""
     state: State
     batch: str | None
     round: int
@@ -91,9 +93,17 @@ class Row(Value):
 
     @property
     def told(self) -> dict[str, Any]:
-        """The payload; empty where it is kept no longer."""
-        found = json.loads(self.payload) if self.payload else {}
+        """The payload; empty where it is kept no longer, or cannot be read."""
+        try:
+            found = json.loads(self.payload) if self.payload else {}
+        except (ValueError, RecursionError):
+            return {}
         return found if isinstance(found, dict) else {}
+
+    @property
+    def is_torn(self) -> bool:
+        """Whether the payload is not the one that was put in: the file was damaged."""
+        return not self.told or len(self.payload.encode("utf-8", "replace")) != self.size
 
 
 class Batch(Value):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
+from lessonbook.memory.outbox.file import mended
 from lessonbook.memory.outbox.items import TRANSCRIPT, Batch, Row, State, batch_id
 from lessonbook.memory.outbox.outbox import KEPT, KEPT_SECONDS, Outbox
 from lessonbook.memory.outbox.rows import select
@@ -40,6 +41,7 @@ class Moving:
         self._destination = destination
         self._owner = owner
 
+    @mended
     def claim(self, now: float, lease: float = LEASE) -> Batch | None:
         """Return what is to be sent or asked after next, ours for ``lease`` seconds; ``None`` where nothing is due."""
         if not self._file.exists():
@@ -59,6 +61,7 @@ class Moving:
         point("outbox.leased")
         return Batch(id, self._destination, rows[0].bank, tuple(rows), self._owner, sent)
 
+    @mended
     def next_due(self, now: float) -> float | None:
         """Return when something is due next, in epoch seconds; ``None`` where nothing waits."""
         if not self._file.exists():
@@ -71,6 +74,7 @@ class Moving:
             (found,) = db.execute(query, (self._destination,)).fetchone()
         return None if found is None else min(float(found), now + FAR)
 
+    @mended
     def is_held(self, now: float) -> bool:
         """Whether anybody is at a batch right now."""
         if not self._file.exists():
@@ -81,12 +85,14 @@ class Moving:
         with self._file.reading() as db:
             return db.execute(query, (self._destination, now)).fetchone() is not None
 
+    @mended
     def accepted(self, batch: Batch, now: float) -> None:
         """Note that the server has taken the batch, and is to be asked what became of it."""
         with self._file.writing() as db:
             self._move(db, batch, State.LEASED, State.ACCEPTED, now + 1.0, status="accepted")
         point("outbox.accepted")
 
+    @mended
     def done(self, batch: Batch, now: float, remark: str | None = None) -> None:
         """Note that all of the batch is on the server; ``remark`` is what there is to say of it."""
         with self._file.writing() as db:
@@ -101,27 +107,32 @@ class Moving:
             _clear_old(db, now)
         point("outbox.done")
 
+    @mended
     def later(self, batch: Batch, now: float, wait: float, status: str, error: str) -> None:
         """Put the batch back as it is, to be tried again under the same id after ``wait`` seconds."""
         with self._file.writing() as db:
             state = State.ACCEPTED if batch.is_sent else State.QUEUED
             self._back(db, batch, state, now + wait, "attempts = attempts + 1", status, error)
 
+    @mended
     def polled(self, batch: Batch, now: float, wait: float, status: str) -> None:
         """Note that the server is still at it."""
         with self._file.writing() as db:
             self._back(db, batch, State.ACCEPTED, now + wait, "polls = polls + 1", status, None)
 
+    @mended
     def retried(self, batch: Batch, now: float, wait: float, error: str) -> None:
         """Note that the server failed at it, and was asked to try once more."""
         with self._file.writing() as db:
             self._back(db, batch, State.ACCEPTED, now + wait, "remote_retries = remote_retries + 1", "retried", error)
 
+    @mended
     def forgotten(self, batch: Batch, now: float) -> None:
         """Note that the server knows nothing of what it took, and send it again under the same ids."""
         with self._file.writing() as db:
             self._back(db, batch, State.QUEUED, now, "polls = 0", "not_found", "the server no longer knew of it")
 
+    @mended
     def split(self, batch: Batch, now: float, status: str, error: str, *, used: bool) -> None:
         """Put each half of the batch in line by itself; ``used`` says that the server has seen its id."""
         if used:
@@ -140,6 +151,7 @@ class Moving:
                     told,
                 )
 
+    @mended
     def dead(self, batch: Batch, now: float, status: str, error: str) -> None:
         """Set the batch aside with the reason; nothing waits for it any more."""
         with self._file.writing() as db:

@@ -12,11 +12,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TypeAlias
 
-from lessonbook.core.errors import InputError
 from lessonbook.core.value import Value
+from lessonbook.memory.outbox.deciding import Deciding, revive
+from lessonbook.memory.outbox.file import OutboxFile, mended
 from lessonbook.memory.outbox.items import ITEM_MOST, LESSON, Item, Row, State, operation_id
 from lessonbook.memory.outbox.rows import select
-from lessonbook.memory.outbox.schema import OutboxFile
 from lessonbook.memory.sqlite_file import WAIT
 from lessonbook.system.faults import point
 
@@ -52,13 +52,14 @@ class Put(Value):
     reason: str = ""
 
 
-class Outbox:
+class Outbox(Deciding):
     """What waits for servers, in the file at ``path``. Opens no file before its first use."""
 
     def __init__(self, path: Path, wait: float = WAIT, total: int = TOTAL_MOST) -> None:
-        self.file = OutboxFile(path, wait)
+        super().__init__(OutboxFile(path, wait))
         self._total = total
 
+    @mended
     def put(self, items: Sequence[Item], now: float, fitted: Fitted = lambda item, last: item) -> list[Put]:
         """Keep the items durably, all of them in one transaction, in their order; each once, however often it comes.
 
@@ -71,6 +72,7 @@ class Outbox:
         point("outbox.queued")
         return put
 
+    @mended
     def newest(self, destination: str, bank: str, scopes: Sequence[str] | None, limit: int) -> list[Row]:
         """Return the newest lesson rows of a bank that this machine told, one per document, newest first.
 
@@ -88,6 +90,19 @@ class Outbox:
         with self.file.reading() as db:
             return list(select(db, where, (destination, bank, LESSON, *(scopes or ()), limit)))
 
+    @mended
+    def has(self, destination: str, bank: str, document: str, states: Sequence[State]) -> bool:
+        """Whether something of this document is in one of these states."""
+        if not self.file.exists():
+            return False
+        query = (
+            "SELECT 1 FROM outbox WHERE destination = ? AND bank = ? AND document = ?"
+            f" AND state IN ({', '.join('?' * len(states))}) LIMIT 1"
+        )
+        with self.file.reading() as db:
+            return db.execute(query, (destination, bank, document, *states)).fetchone() is not None
+
+    @mended
     def rows(self, states: Sequence[State], limit: int = -1) -> list[Row]:
         """Return the rows in these states, oldest first."""
         if not self.file.exists():
@@ -96,6 +111,7 @@ class Outbox:
         with self.file.reading() as db:
             return list(select(db, f"o.state IN ({marks}) ORDER BY o.seq LIMIT ?", (*states, limit)))
 
+    @mended
     def counts(self) -> dict[str, int]:
         """Return how many rows are in each state."""
         counts = {str(state): 0 for state in State}
@@ -104,57 +120,14 @@ class Outbox:
                 counts |= dict(db.execute("SELECT state, count(*) FROM outbox GROUP BY state"))
         return counts
 
-    def retry(self, seqs: Sequence[int] | None, now: float) -> int:
-        """Put what was set aside in line again, all of it for ``None``, under new ids; return how many.
-
-        What waits for its next try is tried at once where its id is given. Raises ``InputError`` for a row that is not
-        there, and for one whose document was told anew since: sending it would bring the old words back.
-        """
-        if seqs is None and not self.file.exists():
-            return 0
-        with self.file.writing() as db:
-            states = (State.DEAD,) if seqs is None else (State.DEAD, State.QUEUED, State.ACCEPTED)
-            rows = self._chosen(db, seqs, states)
-            newer = [row for row in rows if row.state == State.DEAD and _newer(db, row)]
-            if newer and seqs is not None:
-                raise InputError(f"Something newer was told in the place of {newer[0].seq}; drop it instead.")
-            left = [row for row in rows if row not in newer]
-            for row in left:
-                if row.state == State.DEAD:
-                    _revive(db, row.seq, now)
-                else:
-                    db.execute("UPDATE outbox SET next_at = ? WHERE seq = ?", (now, row.seq))
-            return len(left)
-
-    def drop(self, seqs: Sequence[int] | None) -> int:
-        """Remove rows for good, for ``None`` all that was set aside; return how many.
-
-        Raises ``InputError`` for a row that is not there, is being sent, or was taken by the server.
-        """
-        if seqs is None and not self.file.exists():
-            return 0
-        with self.file.writing() as db:
-            rows = self._chosen(db, seqs, (State.DEAD,) if seqs is None else (State.DEAD, State.QUEUED))
-            for row in rows:
-                db.execute("DELETE FROM outbox WHERE seq = ?", (row.seq,))
-                # What was to go with it goes without it, under an id of its own.
-                db.execute("UPDATE outbox SET batch = NULL, round = round + 1 WHERE batch = ?", (row.batch,))
-            return len(rows)
+    def told(self) -> str:
+        """Return the sentence on what was done about a damaged file, once; empty where there is none."""
+        said, self.file.said = self.file.said, ""
+        return said
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
         self.file.close()
-
-    def _chosen(self, db: sqlite3.Connection, seqs: Sequence[int] | None, states: Sequence[State]) -> list[Row]:
-        if seqs is None:
-            return list(select(db, f"o.state IN ({', '.join('?' * len(states))}) ORDER BY o.seq", states))
-        found = [next(select(db, "o.seq = ?", (seq,)), None) for seq in seqs]
-        for seq, row in zip(seqs, found, strict=True):
-            if row is None:
-                raise InputError(f"There is nothing under {seq} in the outbox; `lessonbook outbox` lists it.")
-            if row.state not in states:
-                raise InputError(f"{seq} is {row.state}; nothing was changed.")
-        return [row for row in found if row is not None]
 
     def _keep(self, db: sqlite3.Connection, item: Item, now: float) -> Put:
         payload = item.text
@@ -166,7 +139,8 @@ class Outbox:
         if last is not None and not _is_to_be_sent_anew(last, now):
             db.execute("UPDATE outbox SET seen = ? WHERE seq = ?", (now, last.seq))
             if last.state == State.DEAD:
-                _revive(db, last.seq, now)
+                db.execute("UPDATE outbox SET payload = ?, size = ? WHERE seq = ?", (payload, size, last.seq))
+                revive(db, last.seq, now)
             return Put(Became.DONE if last.state == State.DONE else Became.WAITING, last.seq)
         if self._waiting(db) + size > self._total:
             return Put(Became.REFUSED, reason=_full(self._total))
@@ -204,20 +178,6 @@ class Outbox:
 def _last(db: sqlite3.Connection, item: Item) -> Row | None:
     where = "o.destination = ? AND o.bank = ? AND o.document = ? ORDER BY o.seq DESC LIMIT 1"
     return next(select(db, where, (item.destination, item.bank, item.document)), None)
-
-
-def _newer(db: sqlite3.Connection, row: Row) -> bool:
-    query = "SELECT 1 FROM outbox WHERE destination = ? AND bank = ? AND document = ? AND seq > ?"
-    return db.execute(query, (row.destination, row.bank, row.document, row.seq)).fetchone() is not None
-
-
-def _revive(db: sqlite3.Connection, seq: int, now: float) -> None:
-    db.execute(
-        "UPDATE outbox SET state = 'queued', batch = NULL, round = round + 1, attempts = 0, polls = 0,"
-        " remote_retries = 0, next_at = ?, created = ?, lease_owner = NULL, lease_until = NULL, ended = NULL"
-        " WHERE seq = ?",
-        (now, now, seq),
-    )
 
 
 def _is_to_be_sent_anew(last: Row, now: float) -> bool:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-
-from lessonbook.memory.sqlite_file import SqliteFile, check_ours, run_steps, version
-
 APPLICATION_ID = 0x4C42_6F31
 """``LBo1``: no other program's database is ever changed by us."""
 
@@ -58,15 +54,3 @@ STEPS: tuple[str, ...] = (_FIRST,)
 ``round`` counts the ids a row was sent under that the server will not take again. ``scope`` says which project's lesson
 it is; ``seen`` when it was last told; ``about.id`` names this file, so that two machines never share an operation.
 """
-
-
-class OutboxFile(SqliteFile):
-    """The outbox's SQLite file, opened at its first use and again after a failure; usable from several threads."""
-
-    def bring_up_to_date(self, db: sqlite3.Connection) -> None:
-        """Check that the file is an outbox of ours, and make its tables. Raises ``StoreError``."""
-        check_ours(db, self.path, APPLICATION_ID, len(STEPS))
-        if version(db) < len(STEPS):
-            db.execute("BEGIN IMMEDIATE")
-            run_steps(db, STEPS, APPLICATION_ID)
-            db.execute("COMMIT")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
-from lessonbook.core.errors import InputError
+from lessonbook.core.errors import InputError, LessonbookError
 from lessonbook.core.lesson import EMPTY, Change, Kept, Lesson, Outcome, Recalled, Receipt, Scope
 from lessonbook.core.tidy import tidy_lesson
 from lessonbook.memory import replacing
@@ -15,12 +15,19 @@ from lessonbook.memory.mnemopi.fields import CONTEXT_LIMIT, TEXT_LIMIT, checked
 from lessonbook.memory.mnemopi.rows import SHARED
 from lessonbook.memory.postgres import changing
 from lessonbook.memory.postgres.connection import Connection
-from lessonbook.memory.postgres.rows import COLUMNS, columns, kept, same_hash, shown
+from lessonbook.memory.postgres.rows import COLUMNS, kept, shown
 from lessonbook.memory.postgres.searching import search
+from lessonbook.memory.postgres.telling import Teller
 from lessonbook.memory.postgres.vectors import Vectors
 from lessonbook.memory.vectors.embedder import Embedder
 
-_FILLED = ("title", "key", "cue", "component", "evidence", "confidence", "valid_until")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from lessonbook.memory.postgres.care import PostgresCare
+
+
+_AT_END = 2.0
+"""Seconds that noting what was recalled may take at the end."""
 
 
 class PostgresMemory:
@@ -45,6 +52,7 @@ class PostgresMemory:
         self.scopes = frozenset[str]({Scope.PROJECT, Scope.GLOBAL} if SHARED in self._banks else {Scope.PROJECT})
         self._connection, self._now, self._branch = connection, now, branch
         self._vectors = Vectors(embedder)
+        self._recalled: dict[int, int] = {}
 
     def store(self, lesson: Lesson) -> Receipt:
         """Keep the lesson in the bank of its scope, durably; told before, it keeps its id and gains the new context."""
@@ -52,14 +60,27 @@ class PostgresMemory:
         told = tidied.lesson
         if not told.text:
             return Receipt(Outcome.REFUSED, reason=EMPTY)
-        bank = SHARED if told.scope is Scope.GLOBAL and SHARED in self._banks else self._banks[0]
+        bank = self.bank_for(told.scope)
         told = told if told.branch or not self._branch else told.but(branch=self._branch)
         with self._writing(bank) as db:
-            receipt = self._tell(db, bank, told)
+            self._count_recalls(db)
+            receipt = Teller(db, self._vectors, self._now()).tell(bank, told)
         return receipt.but(notes=(*tidied.notes, *receipt.notes))
+
+    def bank_for(self, scope: Scope) -> str:
+        """Return the bank that a lesson of a scope goes into."""
+        return SHARED if scope is Scope.GLOBAL and SHARED in self._banks else self._banks[0]
 
     def recall(self, query: str, limit: int = 5) -> Sequence[Recalled]:
         """Return the lessons of its banks that fit ``query``, best first, each with the parts of its score."""
+        found = self.search(query, limit)
+        for one in found:
+            if one.id.isdecimal():
+                self._recalled[int(one.id)] = self._recalled.get(int(one.id), 0) + 1
+        return found
+
+    def search(self, query: str, limit: int = 5) -> Sequence[Recalled]:
+        """Return what ``recall`` does, for a person who looks: no lesson counts as used by that."""
         if limit < 1 or not query.strip():
             return []
         with self._connection.used() as db:
@@ -102,7 +123,7 @@ class PostgresMemory:
             told = tidy_lesson(before.lesson.but(**wanted), TEXT_LIMIT, CONTEXT_LIMIT).lesson
             if not told.text:
                 raise InputError("The text would be empty after cleaning; nothing was changed.")
-            contexts = self._contexts(db, number)
+            contexts = changing.contexts(db, number)
             if "context" in wanted:
                 contexts = [told.context] if told.context else []
             bank = (SHARED if told.scope is Scope.GLOBAL else self._banks[0]) if "scope" in wanted else before.bank
@@ -148,16 +169,33 @@ class PostgresMemory:
         with self._changing(lesson) as (db, number):
             db.execute("DELETE FROM lessons WHERE id = %s", (number,))
 
+    @property
+    def care(self) -> PostgresCare:
+        """What a person does with the bank as a whole."""
+        from lessonbook.memory.postgres.care import PostgresCare  # brings much that telling and recalling do without
+
+        return PostgresCare(
+            self._connection, self._vectors, self._banks, self._now, number=self._number, bank_for=self.bank_for
+        )
+
     def close(self) -> None:
-        """Close the connection; safe to call twice."""
+        """Close the connection; safe to call twice. How often lessons were recalled is noted first."""
+        if self._recalled:
+            with suppress(LessonbookError), self._connection.used(_AT_END) as db:
+                self._count_recalls(db)
         self._connection.close()
+
+    def _count_recalls(self, db: Any) -> None:
+        counts, self._recalled = self._recalled, {}
+        with db.cursor() as cursor:
+            rows = [(count, self._now(), number) for number, count in counts.items()]
+            cursor.executemany("UPDATE lessons SET recalled = recalled + %s, recalled_at = %s WHERE id = %s", rows)
 
     @contextmanager
     def _writing(self, bank: str) -> Iterator[Any]:
         """Give the connection inside a transaction that no other one writes the bank beside."""
         with self._connection.used() as db:
-            name = f"{self._connection.schema} {bank}"
-            db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (name,))
+            self._connection.lock(db, bank)
             yield db
 
     @contextmanager
@@ -167,46 +205,6 @@ class PostgresMemory:
             bank = changing.get(db, self._number(db, lesson)).bank
         with self._writing(bank) as db:
             yield db, self._number(db, lesson)
-
-    def _tell(self, db: Any, bank: str, lesson: Lesson) -> Receipt:
-        known = self._find(db, bank, "same_hash", same_hash(lesson.text))
-        by_key = self._find(db, bank, "key", lesson.key)
-        if known is not None:
-            notes = self._hand_over(db, by_key, known) if by_key not in (None, known) else ()
-            return self._again(db, bank, known, lesson).but(notes=notes)
-        notes = ()
-        if by_key is None:
-            number = changing.insert(db, bank, lesson, self._now())
-        else:
-            number = by_key
-            contexts = [lesson.context] if lesson.context else []
-            told = {**columns(lesson, contexts), "forgotten": None, "invalid": None, "superseded_by": None}
-            changing.change(db, number, "replaced", told, self._now())
-            db.execute("UPDATE lessons SET seen = %s WHERE id = %s", (self._now(), number))
-            notes = (f"It takes the place of what was kept under the key “{lesson.key}”.",)
-        self._vectors.keep(db, number, lesson.text)
-        return Receipt(Outcome.STORED, id=str(number), notes=notes)
-
-    def _again(self, db: Any, bank: str, number: int, lesson: Lesson) -> Receipt:
-        """The same words are there: they count as the newest, are recalled again and gain what is new."""
-        found, contexts = changing.get(db, number), self._contexts(db, number)
-        brought = {name: getattr(lesson, name) for name in _FILLED if getattr(lesson, name) is not None}
-        told = found.lesson.but(**brought, **({"tags": lesson.tags} if lesson.tags else {}))
-        if lesson.context and lesson.context not in contexts:
-            contexts = [*contexts, lesson.context]
-        if told != found.lesson or len(contexts) != len(self._contexts(db, number)):
-            changing.rewrite(db, number, told, contexts, bank, "updated", self._now())
-        if found.forgotten is not None:
-            changing.change(db, number, "revived", {"forgotten": None}, self._now())
-        db.execute("UPDATE lessons SET seen = greatest(seen, %s) WHERE id = %s", (self._now(), number))
-        return Receipt(Outcome.DUPLICATE, id=str(number))
-
-    def _hand_over(self, db: Any, older: int | None, newer: int) -> tuple[str, ...]:
-        if older is None:
-            return ()
-        given = {"key": None, "invalid": self._now(), "superseded_by": newer}
-        changing.change(db, older, "invalidated", given, self._now())
-        return (f"Lesson {older}, kept under that key until now, is marked as replaced by it.",)
 
     def _mark(self, lesson: str, verb: str, name: str, value: object, already: str) -> Kept:
         with self._changing(lesson) as (db, number):
@@ -226,18 +224,9 @@ class PostgresMemory:
         replacing.check(number, other, next_of)
         return other
 
-    def _find(self, db: Any, bank: str, name: str, value: str | None) -> int | None:
-        if value is None:
-            return None
-        found = db.execute(f"SELECT id FROM lessons WHERE bank = %s AND {name} = %s", (bank, value)).fetchone()
-        return int(found[0]) if found else None
-
-    def _contexts(self, db: Any, number: int) -> list[str]:
-        return list(db.execute("SELECT contexts FROM lessons WHERE id = %s", (number,)).fetchone()[0])
-
     def _number(self, db: Any, lesson: str) -> int:
         if lesson.isascii() and lesson.isdigit() and len(lesson) < 19:
             query = "SELECT id FROM lessons WHERE id = %s AND bank = ANY(%s)"
             if db.execute(query, (int(lesson), list(self._banks))).fetchone():
                 return int(lesson)
-        raise InputError(f"There is no lesson {lesson[:40]!r} here.")
+        raise InputError(f"There is no lesson {lesson[:40]!r} here; `lessonbook memory list` shows them.")

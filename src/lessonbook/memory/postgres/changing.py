@@ -8,6 +8,7 @@ from typing import Any
 
 from lessonbook.core.errors import InputError
 from lessonbook.core.lesson import Change, Kept, Lesson
+from lessonbook.memory.postgres import noting
 from lessonbook.memory.postgres.rows import COLUMNS, as_json, columns, kept
 
 _CASTS = {"told": "CAST(%s AS jsonb)", "words": "array_to_tsvector(CAST(%s AS text[]))"}
@@ -18,7 +19,9 @@ def insert(db: Any, bank: str, lesson: Lesson, now: float) -> int:
     told = {"bank": bank, **columns(lesson, [lesson.context] if lesson.context else []), "created": now, "seen": now}
     marks = ", ".join(_CASTS.get(name, "%s") for name in told)
     statement = f"INSERT INTO lessons ({', '.join(told)}) VALUES ({marks}) RETURNING id"
-    return int(db.execute(statement, tuple(told.values())).fetchone()[0])
+    number = int(db.execute(statement, tuple(told.values())).fetchone()[0])
+    noting.note(db, number, lesson.text)
+    return number
 
 
 def rewrite(db: Any, number: int, lesson: Lesson, contexts: Sequence[str], bank: str, verb: str, now: float) -> None:
@@ -54,6 +57,25 @@ def history(db: Any, number: int) -> list[Change]:
     return [Change(one, str(of), at, verb, _told(before), undone) for one, of, at, verb, before, undone in rows]
 
 
+def contexts(db: Any, number: int) -> list[str]:
+    """Return the contexts a row's lesson was told in, the first first."""
+    return list(db.execute("SELECT contexts FROM lessons WHERE id = %s", (number,)).fetchone()[0])
+
+
+def give_contexts(db: Any, number: int, contexts: Sequence[str]) -> None:
+    """Let a row's lesson have been told in these contexts."""
+    lesson = get(db, number).lesson
+    _set(
+        db, number, {name: value for name, value in columns(lesson, contexts).items() if name in ("contexts", "words")}
+    )
+
+
+def give_key(db: Any, number: int, lesson: Lesson) -> None:
+    """Let a row's lesson be told anew under the key that ``lesson`` has."""
+    wanted = columns(lesson, contexts(db, number))
+    _set(db, number, {name: wanted[name] for name in ("key", "told", "words")})
+
+
 def get(db: Any, number: int) -> Kept:
     """Return a row as a value."""
     return kept(db.execute(f"SELECT {COLUMNS} FROM lessons l WHERE l.id = %s", (number,)).fetchone())
@@ -76,6 +98,8 @@ def _set(db: Any, number: int, wanted: Mapping[str, Any]) -> None:
     _check_free(db, number, wanted)
     names = ", ".join(f"{name} = {_CASTS.get(name, '%s')}" for name in wanted)
     db.execute(f"UPDATE lessons SET {names} WHERE id = %s", (*wanted.values(), number))
+    if "told" in wanted:
+        noting.note(db, number, str(json.loads(wanted["told"])["text"]))
 
 
 def _check_free(db: Any, number: int, wanted: Mapping[str, Any]) -> None:

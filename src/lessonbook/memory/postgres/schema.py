@@ -55,7 +55,66 @@ ALTER TABLE changes FORCE ROW LEVEL SECURITY;
 CREATE POLICY own_team ON changes USING (team = current_setting('lessonbook.team', true));
 """
 
-STEPS: tuple[str, ...] = (_FIRST,)
+_OWN = """
+ALTER TABLE {0} ENABLE ROW LEVEL SECURITY;
+ALTER TABLE {0} FORCE ROW LEVEL SECURITY;
+CREATE POLICY own_team ON {0} USING (team = current_setting('lessonbook.team', true));
+"""
+_SECOND = f"""
+ALTER TABLE lessons ADD COLUMN origin text, ADD COLUMN noted boolean NOT NULL DEFAULT false,
+    ADD COLUMN extracted boolean NOT NULL DEFAULT false;
+CREATE INDEX lessons_by_origin ON lessons (bank, origin) WHERE origin IS NOT NULL;
+CREATE INDEX lessons_unnoted ON lessons (bank) WHERE NOT noted;
+CREATE TABLE taken (
+    operation text PRIMARY KEY,
+    team text NOT NULL DEFAULT current_setting('lessonbook.team'),
+    at double precision NOT NULL
+);
+{_OWN.format("taken")}
+CREATE TABLE entities (
+    lesson bigint NOT NULL REFERENCES lessons (id) ON DELETE CASCADE,
+    team text NOT NULL DEFAULT current_setting('lessonbook.team'),
+    kind text NOT NULL,
+    key text NOT NULL,
+    value text NOT NULL,
+    PRIMARY KEY (lesson, kind, key)
+);
+CREATE INDEX entities_by_key ON entities (key);
+{_OWN.format("entities")}
+CREATE TABLE facts (
+    lesson bigint NOT NULL REFERENCES lessons (id) ON DELETE CASCADE,
+    team text NOT NULL DEFAULT current_setting('lessonbook.team'),
+    topic text NOT NULL,
+    fact jsonb NOT NULL
+);
+CREATE INDEX facts_by_topic ON facts (topic);
+CREATE INDEX facts_by_lesson ON facts (lesson);
+{_OWN.format("facts")}
+CREATE TABLE pairs (
+    kind text NOT NULL,
+    newer bigint NOT NULL REFERENCES lessons (id) ON DELETE CASCADE,
+    older bigint NOT NULL REFERENCES lessons (id) ON DELETE CASCADE,
+    team text NOT NULL DEFAULT current_setting('lessonbook.team'),
+    what text NOT NULL DEFAULT '',
+    said text NOT NULL DEFAULT '',
+    likeness double precision NOT NULL DEFAULT 0,
+    at double precision NOT NULL,
+    settled text,
+    settled_at double precision,
+    PRIMARY KEY (kind, newer, older, what)
+);
+CREATE INDEX pairs_by_older ON pairs (older);
+{_OWN.format("pairs")}
+"""
+"""``taken`` names what was delivered from outboxes; ``noted`` are lessons of which entities and facts are kept,
+``extracted`` those that a model was asked about; ``pairs`` are to be decided on: of kind ``contradiction`` (``what``
+and ``said`` tell why) or ``twins`` (``likeness``).
+"""
+
+STEPS: tuple[str, ...] = (_FIRST, _SECOND)
+
+
+VERSION = "SELECT value FROM about WHERE name = 'version'"
 
 
 def bring_up_to_date(db: Any, schema: str) -> None:
@@ -82,5 +141,5 @@ def bring_up_to_date(db: Any, schema: str) -> None:
 def _version(db: Any, schema: str) -> int:
     if not db.execute("SELECT to_regclass(%s)", (f'"{schema}".about',)).fetchone()[0]:
         return 0
-    row = db.execute("SELECT value FROM about WHERE name = 'version'").fetchone()
+    row = db.execute(VERSION).fetchone()
     return int(row[0]) if row else 0

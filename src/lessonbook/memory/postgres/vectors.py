@@ -52,7 +52,7 @@ class Vectors:
         """Return the lessons nearest to ``query``, each with how alike they are, up to 1."""
         if not self.is_on(db) or self.embedder is None:
             return {}
-        self._catch_up(db, banks)
+        self.catch_up(db, banks)
         asked = self.embedder.embed([query])[0]
         if not asked.any():
             return {}
@@ -65,8 +65,10 @@ class Vectors:
         # What says nothing to the model is at no distance from anything.
         return {int(number): float(likeness) for number, likeness in found if not math.isnan(likeness)}
 
-    def _catch_up(self, db: Any, banks: Sequence[str]) -> None:
-        assert self.embedder is not None
+    def catch_up(self, db: Any, banks: Sequence[str]) -> int:
+        """Make vectors of some lessons that have none, and return of how many."""
+        if not self.is_on(db) or self.embedder is None:
+            return 0
         rows = db.execute(
             "SELECT l.id, l.told->>'text' FROM lessons l WHERE l.bank = ANY(%s) AND l.forgotten IS NULL AND NOT EXISTS"
             " (SELECT 1 FROM vectors v WHERE v.lesson = l.id AND v.model = %s) LIMIT %s",
@@ -74,6 +76,24 @@ class Vectors:
         ).fetchall()
         if rows:
             self._write(db, rows)
+        return len(rows)
+
+    def count(self, db: Any) -> int:
+        """Return how many lessons have a vector of this machine's embedder."""
+        if not self.is_on(db) or self.embedder is None:
+            return 0
+        query = "SELECT count(*) FROM vectors WHERE model = %s"
+        return int(db.execute(query, (self.embedder.id,)).fetchone()[0])
+
+    def waiting(self, db: Any) -> int:
+        """Return how many lessons wait for one."""
+        if not self.is_on(db) or self.embedder is None:
+            return 0
+        query = (
+            "SELECT count(*) FROM lessons l WHERE l.forgotten IS NULL AND NOT EXISTS"
+            " (SELECT 1 FROM vectors v WHERE v.lesson = l.id AND v.model = %s)"
+        )
+        return int(db.execute(query, (self.embedder.id,)).fetchone()[0])
 
     def _write(self, db: Any, rows: Sequence[tuple[int, str]]) -> None:
         assert self.embedder is not None
