@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -524,3 +525,39 @@ def test_health_that_cannot_be_looked_at_costs_the_night_only_itself(machine: Ma
     assert (
         record["failed"][0].startswith("health: ") and "decisions.json is not as it was written" in record["failed"][0]
     )
+
+
+def test_a_tool_that_says_something_else_each_time_fills_no_disk_with_drafts(machine: Machine) -> None:
+    for session in "ab":
+        for one in product("bdfgk", "aeiou", "lmnrs", "oa"):
+            machine.add(session, f"TypeError: {''.join(one)}x is not a function")
+    found = machine.look()
+    assert len(found.defects) == 250
+    assert {path.stem for path in machine.folder.drafts.iterdir()} == {one.id for one in found.defects[:200]}
+    for one in found.defects[:200]:
+        machine.folder.draft(one.id).unlink()
+    machine.look()
+    assert len(list(machine.folder.drafts.iterdir())) == 200
+
+
+ODD_FOLDERS = [
+    "/" + "a" * 5_000,
+    "/" + "a/" * 3_000,
+    "/a\0b",
+    "/\ud800",
+    "/dev/null/x",
+    "/proc/self/fd/0",
+    "",
+    "~",
+    "C:\\x",
+]
+
+
+@pytest.mark.parametrize("cwd", ODD_FOLDERS)
+def test_a_session_that_names_an_odd_folder_ends_no_reading(machine: Machine, here: Here, cwd: str) -> None:
+    for session in "ab":
+        machine.add(session, cwd=cwd, at=time.time() - DAY)
+    for verb in ("health", "watch", "propose", "findings"):
+        said = here(verb, "--json")
+        assert said.returncode == 0 and json.loads(said.stdout)["ok"], said.stderr
+    assert only(machine.look()).count == 2

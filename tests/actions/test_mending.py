@@ -341,3 +341,23 @@ def test_where_learning_is_off_nothing_is_proposed(
     assert run("learned", "off").returncode == 0
     told = json.loads(run("watch", "--from", str(tmp_path / "s"), "--propose", "--json").stdout)
     assert told["note"] == "learning is off" and told["lessons"][0]["better"] and pending(accepted) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "right"),
+    [
+        ("- Run `npm x`.\n- Never `npm y`.\n  - nor z", "- Run `bun x`.\n- Never `npm y`.\n  - nor z"),
+        ("```sh\nnpm x pack\nmake a\n```", "```sh\nbun x pack\nmake a\n```"),
+        ("> Run `npm x` before `make`", "> Run `bun x` before `make`"),
+        ("| a | b |\n|---|---|\n| c | run `npm x` |", "| a | b |\n|---|---|\n| c | run `bun x` |"),
+    ],
+)
+def test_what_a_lesson_says_besides_stays(
+    tmp_path: Path, project: Path, accepted: Path, look: Look, rule: str, right: str
+) -> None:
+    (id,) = offer(accepted, [Offer("Mine", rule=rule)], NOW + 5, lambda: "00000a")
+    assert take(accepted, id)["ok"]
+    later(tmp_path, project, 4, [("npm x pack", MISSING), ("bun x pack", "")])
+    one = next(found for found in mended(look).lessons if found.lesson.title == "Mine")
+    assert one.rewrite is not None and take(accepted, one.rewrite)["ok"]
+    assert rules(accepted).endswith(f"\n\n{right}\n")

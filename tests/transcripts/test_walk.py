@@ -174,3 +174,8 @@ def test_a_damaged_file_is_found_by_what_is_left_of_it(claude_file: Any, codex_f
 def test_one_glued_line_is_found(claude_file: Any, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(b"".join(talk(claude_file(), "go").lines()))
     assert [turn.prompt for one in sessions(tmp_path / "a.jsonl") for turn in one.turns] == ["go"]
+
+
+@pytest.mark.parametrize("named", ["/" + "a" * 5_000, "/dev/null/x", "a\nb", "/\udcff"])
+def test_a_variable_that_names_no_folder_names_nothing(tmp_path: Path, named: str) -> None:
+    assert default_roots(str(tmp_path), {"CLAUDE_CONFIG_DIR": named, "CODEX_HOME": named}) == []

@@ -11,13 +11,17 @@ from lessonbook.core.defects import DefectState, Repeated
 from lessonbook.system import files
 
 _WORTH = (DefectState.OPEN, DefectState.BACK)
+_MOST = 200
+"""Drafts that are written anew: a tool that says something else each time could fill a disk with them."""
 
 
 def write(folder: HealthFolder, defects: Iterable[Repeated]) -> None:
-    """Write the draft of each defect that is open or came back; take away those of the others.
+    """Write the draft of each defect that is open or came back, those to act on first; take away those of the others.
 
-    What a person edited stays as it is. Call it with the folder's lock held. Raises ``StoreError``.
+    Only of the first ``_MOST``: ``shown`` tells the others as they would be written. What a person edited stays as it
+    is. Call it with the folder's lock held. Raises ``StoreError``.
     """
+    left = _MOST
     for one in defects:
         path, text = folder.draft(one.id), draft_of(one)
         there = _text(path)
@@ -25,10 +29,11 @@ def write(folder: HealthFolder, defects: Iterable[Repeated]) -> None:
             continue
         if one.state not in _WORTH:
             files.remove(path)
-        elif there != text:
+        elif there != text and (left > 0 or there is not None):
             files.make_folder(folder.drafts)
             files.remove_leftovers(path)
             files.write_atomic(path, text.encode("utf-8", "replace"), new_mode=0o600)
+        left -= one.state in _WORTH
 
 
 def there(folder: HealthFolder, one: Repeated) -> Path | None:

@@ -151,6 +151,14 @@ def _told(files: Sequence[Found], progress: Progress | None) -> Iterator[Found]:
         progress(len(files), len(files), "")
 
 
+def is_here(folder: str) -> bool:
+    """Whether a folder that a session names is on this machine, and we may look; a session may name anything."""
+    try:
+        return Path(folder).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def _in_turn(
     noted: Iterator[Iterator[Noted | ReadReport]], files: Sequence[Found], progress: Progress | None
 ) -> Iterator[Noted | ReadReport]:
@@ -179,7 +187,7 @@ class Projects:
         """Return the project of a folder or a remote address; ``None`` where neither is known."""
         if cwd and cwd in self.by_folder:
             return self.by_folder[cwd]
-        if cwd and Path(cwd).is_dir():
+        if cwd and is_here(cwd):
             found = identify(Path(cwd))
         elif repo:
             found = from_remote(repo, cwd or "")

@@ -13,7 +13,7 @@ from lessonbook.actions.cited_here import Here
 from lessonbook.actions.findings import Which, account
 from lessonbook.actions.names import learn_names, nameless
 from lessonbook.actions.review import GLOBAL, NamedBook, books
-from lessonbook.actions.sessions import Progress, Projects, Reading
+from lessonbook.actions.sessions import Progress, Projects, Reading, is_here
 from lessonbook.book.head import read
 from lessonbook.book.lessons import Accepted, accepted_lessons
 from lessonbook.core.candidate import Proposal
@@ -187,7 +187,7 @@ def watch(
         if mine:
             _count(session, note, mine)
             names.add(note.names)
-        if project is not None and Path(project.root).is_dir():
+        if project is not None and is_here(project.root):
             for one in mine:
                 one.roots |= {project.root} if one.book.name != GLOBAL else set()
 

@@ -25,7 +25,7 @@ from lessonbook.proposers.merged import either, merged
 from lessonbook.proposers.prepared import PREPARED
 from lessonbook.proposers.procedures import PROCEDURE
 from lessonbook.proposers.refused import REFUSED
-from lessonbook.proposers.skill_edit import corrected
+from lessonbook.proposers.skill_edit import corrected, corrected_text
 from lessonbook.proposers.wording import RULE_LIMIT, flat, title
 
 REWRITE = "rewrite"
@@ -184,10 +184,10 @@ class Since:
         if not way or self._says(way):
             return None
         files = corrected(self.skills, found, add=not self.rule)
-        if self.rule:
-            found = _composed(self.rule, found, more)
-        elif not files:
+        composed = _composed(self.rule, found, more) if self.rule else found
+        if composed is None or not (self.rule or files):
             return None
+        found = composed
         known_as, about = found.key, tuple(sorted(self.about | triggers(found)))
         rule = found.rule if self.rule else None
         named = {f"skills/{found.skill_name}/SKILL.md": found.skill_text or ""} if found.skill_name else {}
@@ -255,12 +255,19 @@ def _head(span: str) -> str:
     return span.replace("…", "").strip()
 
 
-def _composed(old_rule: str, found: Proposal, more: bool) -> Proposal:
-    """The proposal, warning also of what the old rule warned of, and of what that told to use."""
+def _composed(old_rule: str, found: Proposal, more: bool) -> Proposal | None:
+    """The proposal, warning also of what the old rule warned of, and of what that told to use.
+
+    In a rule that says other things, too, the command is replaced where it stands; nothing where that cannot be done.
+    """
     new, bad = _USE.match(found.rule or ""), _warned(old_rule)
+    several = "\n" in old_rule
+    if several or (new and not bad):
+        text = corrected_text(old_rule, found)
+        return replace(found, rule=text) if text != old_rule else None if several else found
     if new is None and more and found.rule:
         both = f"{old_rule} {found.rule}"
-        return replace(found, rule=both) if "\n" not in old_rule and len(both) <= _BOTH_MOST else found
+        return replace(found, rule=both) if len(both) <= _BOTH_MOST else found
     if new is None or not bad:
         return found
     told = _CODE.findall(new["bad"])

@@ -1,4 +1,4 @@
-"""A skill brought up to date with what works now: the command that failed is replaced where it stands as code."""
+"""A text brought up to date with what works now: the command that failed is replaced where it stands as code."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ def corrected(skills: Mapping[str, str], found: Proposal, add: bool) -> dict[str
 
     ``add``: whether a skill that does not run it is told of it in a paragraph at its end.
     """
-    texts = {path: _corrected(text, found) for path, text in skills.items()}
+    texts = {path: corrected_text(text, found) for path, text in skills.items()}
     changed = {path: text for path, text in texts.items() if text != skills[path]}
     if not changed and add and found.rule:
         changed = {path: f"{text.rstrip()}\n\n{found.rule}\n" for path, text in skills.items()}
     return changed
 
 
-def _corrected(text: str, found: Proposal) -> str:
+def corrected_text(text: str, found: Proposal) -> str:
+    """Return a text with what ``found`` says works in the place of what it says fails; as it was where nothing fits."""
     match = _USED.match(found.rule or "") if found.evidence.kind == FIXED else None
     if match is None:
         return text

@@ -54,8 +54,9 @@ def _files(root: str, out: Collection[str]) -> Iterator[tuple[str, os.stat_resul
                 inside = list(entries)
         except OSError:  # not ours to look into, or gone meanwhile
             continue
-        waiting += [one.path for one in inside if one.is_dir(follow_symlinks=False) and one.path not in out]
         for one in inside:
-            if one.is_file(follow_symlinks=False):
-                with suppress(OSError):
+            with suppress(OSError):
+                if one.is_dir(follow_symlinks=False):
+                    waiting += [] if one.path in out else [one.path]
+                elif one.is_file(follow_symlinks=False):
                     yield one.path, one.stat(follow_symlinks=False)

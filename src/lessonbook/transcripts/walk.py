@@ -41,7 +41,8 @@ class Found:
 def default_roots(home: str, env: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return ``(agent, path)`` for every folder or file the agents write sessions to and that is there."""
     every = ((reader.agent, root) for reader in READERS for root in reader.roots(home, dict(env)))
-    return [(agent, root) for agent, root in every if Path(root).exists()]
+    # Not Path.exists, which raises where we may not look or a variable names something too long.
+    return [(agent, root) for agent, root in every if os.path.exists(root)]  # noqa: PTH110
 
 
 def read_paths(paths: Sequence[Path], seen: Seen | None = None) -> Iterator[Session | ReadReport]:
