@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from lessonbook.core.lesson import Lesson
 from lessonbook.memory.mnemopi import checks
 from lessonbook.memory.mnemopi.bank import MnemopiMemory
-from lessonbook.memory.mnemopi.vectors import Vectors
+from lessonbook.memory.mnemopi.vectors import Vectors, likest
 
 np = pytest.importorskip("numpy")
 
@@ -146,3 +146,21 @@ def test_the_nearest_are_those_a_plain_sort_gives(likeness: list[float], wanted:
     found = Vectors(None).nearest(sqlite3.connect(":memory:"), np.array(likeness, np.float32), wanted, None, least)
     above = [number for number, value in enumerate(likeness) if value > least]
     assert found == sorted(above, key=lambda number: -likeness[number])[:wanted]
+
+
+@given(st.lists(st.sampled_from([0.1, 0.25, 0.5]), min_size=1, max_size=30), st.sets(st.integers(0, 40)), st.data())
+def test_the_likest_of_some_are_those_a_plain_sort_gives(
+    known: list[float], some: set[int], data: st.DataObject
+) -> None:
+    wanted, mine = data.draw(st.integers(1, 20)), sorted(some)
+    found = likest(np.array(known, np.float32), mine, wanted)
+    assert found == sorted(mine, key=lambda number: -(known[number] if number < len(known) else 0))[:wanted]
+
+
+def test_of_many_that_share_the_words_the_likest_is_found(opened: Callable[..., MnemopiMemory]) -> None:
+    with closing(opened(Hashed())) as memory:
+        texts = [f"alpha beta of case{n} and box{n} by line{n}" for n in range(2_000)]
+        memory.store_many([Lesson(text) for text in (*texts[:700], "beta alpha", *texts[700:])])
+        assert memory.recall("alpha beta", 1)[0].text == "beta alpha"
+    with closing(opened()) as memory:
+        assert memory.recall("alpha beta", 1)[0].text == "beta alpha"

@@ -1,24 +1,28 @@
 """Finds, among all lessons, the few whose score is worth working out: by their words, in bounded time.
 
-FTS5 takes about a microsecond to score a row, so what a question's common words match in a bank of 100,000 is too much
-for a person who waits. Where a question matches few rows, all are scored. Where it matches many, lessons that have
-more of its words are looked at first: "all of the words", then "all but one", until there are enough. A word that more
-than half of the lessons have says nothing (BM25 counts it as nothing too) and is left out while a rarer one is there.
+FTS5 takes about a microsecond to score a row, and before the first, one for every row that has a word of the question,
+so what common words match in a bank of 100,000 is too much for a person who waits. Where a question matches few rows,
+all are scored. Where it matches many, lessons that have more of its words are looked at first: "all of the words", then
+"all but one", until there are enough; of these, where there are vectors, those that are likest the question are taken.
+A word that more than half of the lessons have says nothing (BM25 counts it as nothing too) and is left out while a
+rarer one is there.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from lessonbook.core.words import Term
 from lessonbook.memory.mnemopi import index
 
-AFFORDABLE = 3_000
-"""Rows scored without a second thought: about 3 ms."""
+AFFORDABLE = 1_000
+"""Rows scored without a second thought: about 1 ms."""
 TOO_MANY = 5_000
 """Rows past which words are too common to make one lesson better than another: the newest are taken."""
 _COMMON = 50
+Likest = Callable[[Sequence[int], int], list[int]]
+"""Returns, of the lessons it is given, as many as are wanted: those whose vectors are likest the question's."""
 _JOINED = 5
 """How many of a long question's rarest words are combined; all subsets of more would be too many."""
 
@@ -61,17 +65,29 @@ class Statistics:
 
 
 def by_words(
-    db: sqlite3.Connection, terms: Sequence[Term], having: Mapping[str, int], lessons: int, wanted: int, within: str
+    db: sqlite3.Connection,
+    terms: Sequence[Term],
+    having: Mapping[str, int],
+    lessons: int,
+    wanted: int,
+    within: str,
+    likest: Likest | None,
 ) -> list[int]:
     """Return up to ``wanted`` lessons that share words with the question, those with most and rarest words first.
 
-    ``within`` is an FTS5 expression every lesson must match too, empty for none.
+    ``within`` is an FTS5 expression every lesson must match too, empty for none; ``likest`` chooses by vectors.
     """
     there = sorted((having[term.stem], term.stem) for term in terms if having[term.stem])
     rare = [(count, stem) for count, stem in there if 2 * count <= lessons] or there
     found: list[int] = []
+    is_many = sum(count for count, _ in rare) > AFFORDABLE
     for expression, rows in _expressions(rare, lessons, wanted):
-        found = _matching(db, expression, rows, wanted, within)
+        match = f"({expression}) AND {within}" if within else expression
+        if is_many and rows <= TOO_MANY and likest is not None:
+            every = [row[0] for row in db.execute("SELECT rowid FROM words WHERE words MATCH ?", (match,))]
+            found = likest(every, wanted)
+        else:
+            found = _best(db, match, rows, wanted)
         if len(found) >= wanted:
             break
     return found
@@ -116,9 +132,8 @@ def _at_least(shares: Sequence[float], least: int) -> float:
     return sum(chances[least:])
 
 
-def _matching(db: sqlite3.Connection, expression: str, rows: int, wanted: int, within: str) -> list[int]:
+def _best(db: sqlite3.Connection, match: str, rows: int, wanted: int) -> list[int]:
     # In every column: that of the banks has words nobody says, and to leave it out takes FTS5 a tenth longer.
-    match = f"({expression}) AND {within}" if within else expression
     order = "rowid DESC" if rows > TOO_MANY else "bm25(words, 1.0, 1.0, 0.5, 0.0), rowid DESC"
     query = f"SELECT rowid FROM words WHERE words MATCH ? ORDER BY {order} LIMIT ?"
     return [row[0] for row in db.execute(query, (match, wanted))]

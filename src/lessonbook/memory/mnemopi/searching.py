@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from lessonbook.core.clean import clean_line
 from lessonbook.core.lesson import Lesson, Part, Recalled
@@ -14,7 +14,7 @@ from lessonbook.memory.mnemopi import candidates, ranking
 from lessonbook.memory.mnemopi.candidates import Statistics
 from lessonbook.memory.mnemopi.ranking import Standing
 from lessonbook.memory.mnemopi.rows import CONTEXTS, SIDE
-from lessonbook.memory.mnemopi.vectors import Vectors
+from lessonbook.memory.mnemopi.vectors import Vectors, likest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,10 +99,10 @@ class Searching:
         few = 2 * own < lessons
         within = candidates.within_banks(self._banks) if few else ""
         wanted = max(BY_WORDS, 2 * limit) if few else max(BY_WORDS, 2 * limit) * lessons // max(own, 1)
-        numbers = candidates.by_words(db, asked, having, lessons, wanted, within)
         likeness = self._vectors.likeness(db, ranking.vector_weights(asked, lessons, having))
         if likeness is None:
-            return numbers, None
+            return candidates.by_words(db, asked, having, lessons, wanted, within, None), None
+        numbers = candidates.by_words(db, asked, having, lessons, wanted, within, partial(likest, likeness))
         near = self._vectors.nearest(db, likeness, max(BY_VECTOR, 2 * limit), self._banks if few else None, LIKE)
         return list(dict.fromkeys((*numbers, *near))), likeness
 

@@ -106,20 +106,11 @@ class Vectors:
         least: float,
     ) -> list[int]:
         """Return up to ``wanted`` lessons whose likeness is above ``least``, likest first; of ``banks`` where given."""
-        import numpy as np
-
-        mine = None
         if banks is not None:
             marks = ", ".join("?" * len(banks))
             rows = db.execute(f"SELECT id FROM lessons WHERE bank IN ({marks})", tuple(banks))
-            mine = np.fromiter((row[0] for row in rows), np.int64)
-            mine = mine[mine < len(likeness)]
-            likeness = likeness[mine]
-        # A whole partition, then what is not below its border: a quarter of the time that ``argpartition`` takes.
-        border = np.partition(likeness, -wanted)[-wanted] if len(likeness) > wanted else least
-        places = np.flatnonzero((likeness > least) & (likeness >= border))
-        places = places[np.argsort(-likeness[places], kind="stable")][:wanted]
-        return [int(place) for place in (places if mine is None else mine[places])]
+            return likest(likeness, [row[0] for row in rows], wanted, least)
+        return likest(likeness, None, wanted, least)
 
     def _loaded(self, db: sqlite3.Connection) -> NDArray[np.float32]:
         import numpy as np
@@ -182,3 +173,20 @@ class Vectors:
         )
         db.execute("INSERT OR IGNORE INTO unembedded SELECT id FROM lessons WHERE forgotten IS NULL")
         db.execute("INSERT OR REPLACE INTO about (name, value) VALUES (?, ?)", (_MODEL, self.embedder.id))
+
+
+def likest(likeness: NDArray[np.float32], numbers: Sequence[int] | None, wanted: int, least: float = -2.0) -> list[int]:
+    """Return up to ``wanted`` of the lessons ``numbers``, or of all, whose likeness is above ``least``, likest first.
+
+    One that has no vector yet is as unlike as one that shares nothing.
+    """
+    import numpy as np
+
+    mine = None if numbers is None else np.fromiter(numbers, np.int64, len(numbers))
+    if mine is not None:
+        likeness = np.where(mine < len(likeness), likeness[np.minimum(mine, len(likeness) - 1)], np.float32(0))
+    # A whole partition, then what is not below its border: a quarter of the time that ``argpartition`` takes.
+    border = np.partition(likeness, -wanted)[-wanted] if len(likeness) > wanted else least
+    places = np.flatnonzero((likeness > least) & (likeness >= border))
+    places = places[np.argsort(-likeness[places], kind="stable")][:wanted]
+    return [int(place) for place in (places if mine is None else mine[places])]
