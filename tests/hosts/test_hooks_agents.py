@@ -376,7 +376,7 @@ def test_an_unknown_agent_and_one_without_hooks_are_said_and_block_nothing(run) 
 
 
 def test_what_hooks_say_is_never_taken_for_a_persons_words() -> None:
-    from lessonbook.actions.sessions import _typed
+    from lessonbook.actions.noting import _typed
 
     assert _typed(f"do it\n\n{NUDGE}") == "do it"
     assert _typed(f"{OPENING}\nx\n{CLOSING} do it") == "do it"

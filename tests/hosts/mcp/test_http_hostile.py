@@ -71,7 +71,7 @@ def client(server: Any) -> Iterator[Callable[[], Client]]:
 
 def spoken(server: Any, data: bytes, *, wait: bool = True) -> bytes:
     """Return what comes back for these bytes on a connection of their own."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection, suppress(ConnectionError):
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection, suppress(OSError):
         connection.sendall(data)
         if not wait:
             return b""
