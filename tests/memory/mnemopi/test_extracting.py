@@ -11,7 +11,7 @@ import pytest
 
 from lessonbook.core.errors import ModelError
 from lessonbook.core.lesson import Lesson
-from lessonbook.memory.mnemopi import extracting
+from lessonbook.memory import extracting
 from lessonbook.memory.mnemopi.bank import MnemopiMemory
 
 TEXT = "The Gizmo box needs the blue cable."

@@ -15,6 +15,7 @@ import pytest
 from lessonbook.core.errors import ModelError
 from lessonbook.core.lesson import Lesson, Scope
 from lessonbook.core.ports import Reply
+from lessonbook.memory import summing
 from lessonbook.memory.mnemopi import caring, index, sleep
 from lessonbook.memory.mnemopi.bank import MnemopiMemory
 
@@ -185,7 +186,7 @@ def test_old_episodes_that_belong_together_are_summed_up(bank: MnemopiMemory, ti
     episodes(bank, "Of a", "Of b", "Of c", metadata={"session_id": "s-1"})
     bank.store(Lesson("A fact of deploy.", component="deploy"))
     assert bank.care.summarise(chat()) == ([], 0), "not yet old"
-    time.at += sleep.AGE + 1
+    time.at += summing.AGE + 1
     episodes(bank, "A new one.", component="deploy")
     done, left = bank.care.summarise(chat(said("Deploys failed on the mirror."), said("a to c")))
     assert left == 0 and [(one.sources, one.problem) for one in done] == [(("1", "2", "3"), ""), (("5", "6", "7"), "")]
@@ -208,7 +209,7 @@ def test_old_episodes_that_belong_together_are_summed_up(bank: MnemopiMemory, ti
 )
 def test_what_does_not_belong_together_is_not(bank: MnemopiMemory, time: Clock, fields: dict[str, object]) -> None:
     episodes(bank, *THREE, **fields)
-    time.at += sleep.AGE + 1
+    time.at += summing.AGE + 1
     assert bank.care.summarise(chat()) == ([], 0)
 
 
@@ -220,13 +221,13 @@ def test_the_pinned_the_gone_and_another_projects_are_not_asked_about(
     bank.forget("2")
     with closing(MnemopiMemory(path, "other-2", time)) as other:
         episodes(other, "One of theirs.", "Two of theirs.", "Three of theirs.", component="deploy")
-    time.at += sleep.AGE + 1
+    time.at += summing.AGE + 1
     assert bank.care.summarise(chat()) == ([], 0)
 
 
 def test_a_refused_reply_stores_nothing_and_is_said(bank: MnemopiMemory, time: Clock) -> None:
     episodes(bank, *THREE, component="deploy")
-    time.at += sleep.AGE + 1
+    time.at += summing.AGE + 1
     [one], left = bank.care.summarise(chat("Sure! The deploys failed."))
     assert "refused" in one.problem and (one.lesson, left, bank.count()) == (None, 0, 3)
     assert all(bank.get(id).superseded_by is None for id in "123")
@@ -238,7 +239,7 @@ def test_a_model_that_does_not_answer_ends_it(bank: MnemopiMemory, time: Clock) 
 
     for name in ("one", "two"):
         episodes(bank, *(f"{text} {name}" for text in THREE), component=name)
-    time.at += sleep.AGE + 1
+    time.at += summing.AGE + 1
     [one], left = bank.care.summarise(silent)
     assert (one.problem, left) == ("the model gave no answer.", 1)
 
@@ -251,7 +252,7 @@ def test_a_model_that_does_not_answer_ends_it(bank: MnemopiMemory, time: Clock) 
 
 def test_what_changes_while_the_model_thinks_stays_as_it_is(bank: MnemopiMemory, path: Path, time: Clock) -> None:
     episodes(bank, *THREE, component="deploy")
-    time.at += sleep.AGE + 1
+    time.at += summing.AGE + 1
 
     def slow(prompt: str) -> str:
         with closing(MnemopiMemory(path, "p-1", time, wait=0.2)) as other:
@@ -263,14 +264,14 @@ def test_what_changes_while_the_model_thinks_stays_as_it_is(bank: MnemopiMemory,
 
 
 def test_many_groups_are_bounded_and_a_great_group_goes_in_parts(bank: MnemopiMemory, time: Clock) -> None:
-    for group in range(sleep.GROUPS + 2):
+    for group in range(summing.GROUPS + 2):
         episodes(bank, *(f"Group {group} failed in its way {n}." for n in range(3)), component=f"c{group}")
-    time.at += sleep.AGE + 1
+    time.at += summing.AGE + 1
     count = itertools.count()
     done, left = bank.care.summarise(lambda prompt: said(f"Group {next(count)} failed."))
-    assert (len(done), left) == (sleep.GROUPS, 2) and not any(one.problem for one in done)
+    assert (len(done), left) == (summing.GROUPS, 2) and not any(one.problem for one in done)
     episodes(bank, *(f"It failed in its way {n}." for n in range(50)), component="great")
-    time.at += sleep.AGE + 1
+    time.at += summing.AGE + 1
     done, left = bank.care.summarise(lambda prompt: said("It failed."))
     assert max(len(one.sources) for one in done) == 20
 
@@ -280,5 +281,5 @@ def test_metadata_that_is_no_json_is_no_session(bank: MnemopiMemory, path: Path,
     with closing(sqlite3.connect(path)) as db:
         db.execute("UPDATE lessons SET metadata = '{' WHERE id = 1")
         db.commit()
-    time.at += sleep.AGE + 1
+    time.at += summing.AGE + 1
     assert bank.care.summarise(chat()) == ([], 0)
